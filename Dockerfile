@@ -1,0 +1,49 @@
+# syntax=docker/dockerfile:1
+
+# docker build --build-arg VERSION="$(git describe --tags --always)" -t elbowroom .
+# docker run --rm elbowroom demo
+# docker run --rm -p 50051:50051 -p 8051:8051 elbowroom serve --insecure
+#
+# Inside a container loopback reaches nobody, so the image listens on all interfaces; the server refuses that until it is given
+# a form of authentication or --insecure.
+
+ARG GO_VERSION=1.26
+
+FROM golang:${GO_VERSION}-bookworm AS build
+WORKDIR /src
+
+# Modules first: they change less often than the code.
+COPY go.mod go.sum ./
+RUN --mount=type=cache,target=/go/pkg/mod go mod download
+
+COPY . .
+ARG VERSION=devel
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags="-s -w -X main.version=${VERSION}" \
+    -o /out/elbowroom ./cmd/elbowroom
+
+# Nothing but the binary and the certificates that calls to a summarizer over TLS need: no shell, no package manager.
+FROM scratch
+ARG VERSION=devel
+LABEL org.opencontainers.image.title="elbowroom" \
+      org.opencontainers.image.description="Context compression, prompt-cache breakpoints and token counts for LLM agents, over gRPC" \
+      org.opencontainers.image.source="https://github.com/elbowroom/elbowroom" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}"
+
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /src/LICENSE /src/NOTICE /
+COPY --from=build /out/elbowroom /elbowroom
+
+ENV ELBOWROOM_GRPC_ADDR=0.0.0.0:50051 \
+    ELBOWROOM_HTTP_ADDR=0.0.0.0:8051
+EXPOSE 50051 8051
+
+# By number, so that Kubernetes can check runAsNonRoot.
+USER 65532:65532
+
+# Kept by images in the Docker format; the OCI format has no field for it.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/elbowroom", "healthcheck"]
+
+ENTRYPOINT ["/elbowroom"]
+CMD ["serve"]

@@ -1,0 +1,91 @@
+package architecture
+
+// layer says what the packages under one folder may import. The layer of a package is the one with the longest matching
+// folder; a package that none matches is an error, so a new folder is a decision.
+type layer struct {
+	// dir is relative to the root of the module and covers the folders below it.
+	dir string
+	// house lists the packages of this module it may import, each with the folders below it where it ends in "/...".
+	// Packages under the layer's own dir are always allowed.
+	house []string
+	// modules lists the third-party import path prefixes it may use; "*" is any.
+	modules []string
+	// tests lists what its _test.go files may import besides.
+	tests []string
+}
+
+// anything stands for every package of this module but the binary, which nobody imports.
+var anything = []string{
+	"conversation/...", "tokens/...", "summarizer/...", "breakpoints/...", "compressor/...", "store/...", "server/...",
+	"gen/...", "clients/...", "conformance/...", "internal/...",
+}
+
+// testModules may be used by every test.
+var testModules = []string{
+	"github.com/google/go-cmp", "go.uber.org/goleak", "google.golang.org/protobuf/testing/protocmp",
+}
+
+// testHouse may be used by every test: real conversations, stand-ins, and the checker that knows answers from outside only.
+var testHouse = []string{"internal/testdata/...", "internal/testutil/...", "conformance/..."}
+
+// layers is the one table of who may import whom:
+// cmd -> server -> {compressor, breakpoints} -> {summarizer, tokens} -> conversation.
+var layers = []layer{
+	{dir: "conversation", modules: []string{"github.com/clipperhouse/uax29/v2"}},
+	{
+		dir: "tokens", house: []string{"conversation"},
+		modules: []string{"github.com/clipperhouse/uax29/v2"},
+		// Two independent implementations, to be compared with.
+		tests: []string{"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader", "github.com/dlclark/regexp2"},
+	},
+	{
+		dir: "summarizer", house: []string{"tokens", "conversation", "internal/redact"},
+		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
+	},
+	// The one backend that speaks gRPC. The others bring their provider's SDK and get a row of their own for it.
+	{
+		dir: "summarizer/plugin", house: []string{"summarizer", "gen/..."},
+		modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf"},
+	},
+	{dir: "breakpoints", house: []string{"tokens", "conversation"}},
+	{
+		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "tokens", "conversation", "store", "internal/redact"},
+		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
+		tests:   []string{"breakpoints"},
+	},
+	{dir: "store", modules: []string{"github.com/maypok86/otter/v2"}},
+	{dir: "server", house: without(anything, "clients/...", "conformance/..."), modules: []string{"*"}, tests: []string{"clients/..."}},
+	{dir: "gen", modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf", "buf.build/gen/go/bufbuild/protovalidate"}},
+	{dir: "clients/go", house: []string{"gen/..."}, modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf"}, tests: []string{"*"}},
+	// Judges answers from the outside: it must not share a mistake with what it judges, so nothing of the engine.
+	{dir: "conformance", house: []string{"gen/..."}, modules: []string{"google.golang.org/protobuf"}, tests: anything},
+	{dir: "internal/config", modules: []string{"github.com/knadh/koanf", "github.com/fsnotify/fsnotify", "go.yaml.in/yaml"}},
+	{dir: "internal/telemetry", modules: []string{"*"}},
+	{dir: "internal/redact"},
+	{dir: "internal/testdata"},
+	{dir: "internal/testutil", house: anything, modules: []string{"*"}},
+	{dir: "internal/tools", house: anything, modules: []string{"*"}},
+	{
+		dir:   "internal/architecture",
+		tests: []string{"gen/...", "google.golang.org/protobuf", "buf.build/gen/go/bufbuild/protovalidate"},
+	},
+	{dir: "bench", house: anything, modules: []string{"*"}},
+	{dir: "evals", house: anything, modules: []string{"*"}},
+	{dir: "tests", house: anything, modules: []string{"*"}},
+	{dir: "cmd", house: anything, modules: []string{"*"}},
+}
+
+// without returns all but the entries named.
+func without(all []string, names ...string) []string {
+	var kept []string
+	for _, entry := range all {
+		named := false
+		for _, name := range names {
+			named = named || entry == name
+		}
+		if !named {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
+}
