@@ -1,0 +1,428 @@
+package conversation
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Parse reads a request body, or a bare array of messages, in one of the native
+// formats. It keeps src and returns substrings of it; nothing is re-encoded.
+// Errors are of type [*Error] and carry the byte offset and the path.
+func Parse(format Format, src string, limits Limits) (*Conversation, error) {
+	limits = limits.withDefaults()
+	if at := invalidUTF8(src); at >= 0 {
+		return nil, &Error{Offset: at, Message: -1, Reason: "invalid UTF-8"}
+	}
+	p := &parser{
+		scanner: newScanner(src, limits.MaxDepth),
+		c:       &Conversation{Format: format, Source: src},
+		budget:  limits.MaxBlocks,
+		limit:   limits.MaxBlocks,
+	}
+	if err := p.document(); err != nil {
+		return nil, err
+	}
+	return p.c, nil
+}
+
+// parser reads the parts of a request that the domain model knows and skips the
+// rest, all in one pass of its scanner.
+type parser struct {
+	*scanner
+	c      *Conversation
+	budget int // messages, blocks and tools that may still be read
+	limit  int
+	strays []*Mark // found since the last takeStrays
+}
+
+func (p *parser) document() error {
+	var err *Error
+	switch p.peek() {
+	case '[':
+		p.c.Bare = true
+		if err = p.messages(); err != nil {
+			err.under("messages")
+		}
+	case '{':
+		err = p.body()
+	default:
+		err = p.unexpected("a request body or an array of messages")
+	}
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil {
+		return err
+	}
+	p.warnSurrogate(-1)
+	return nil
+}
+
+func (p *parser) body() *Error {
+	found, functions := false, false
+	err := p.fields(func(key string, f *field) *Error {
+		switch {
+		case key == "messages":
+			found = true
+			return p.messages()
+		case key == "model":
+			return f.text(&p.c.Model)
+		case key == "cache_control":
+			return f.mark(&p.c.AutoMark)
+		case key == "tools":
+			if functions && p.peek() == '[' {
+				p.c.Tools = nil
+			}
+			return p.tools()
+		case key == "functions" && p.c.Format == FormatOpenAIChat && p.c.toolList == Span{}:
+			functions = true // the older name of tools, which wins when both are there
+			return p.tools()
+		case key == "system" && p.c.Format == FormatAnthropicMessages:
+			return p.system()
+		case key == "thinking" && p.c.Format == FormatAnthropicMessages:
+			return p.thinkingParam()
+		default:
+			_, err := p.skip()
+			return err
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if !found {
+		return &Error{Offset: -1, Path: "messages", Message: -1, Reason: "the request body has no messages"}
+	}
+	return nil
+}
+
+// thinkingParam notes whether the request switches extended thinking on.
+func (p *parser) thinkingParam() *Error {
+	if p.peek() != '{' {
+		_, err := p.skip()
+		return err
+	}
+	return p.fields(func(key string, f *field) *Error {
+		if key != "type" {
+			_, err := p.skip()
+			return err
+		}
+		var mode string
+		if err := f.text(&mode); err != nil {
+			return err
+		}
+		p.c.ThinkingOn = mode == "enabled" || mode == "adaptive"
+		return nil
+	})
+}
+
+func (p *parser) messages() *Error {
+	p.warnSurrogate(-1)
+	start := p.pos
+	err := p.array(func(i int) *Error {
+		if err := p.spend(); err != nil {
+			return err
+		}
+		m, err := p.message()
+		if err != nil {
+			err.Message = i
+			return err.under("[" + itoa(i) + "]")
+		}
+		p.warnSurrogate(i)
+		p.c.Messages = append(p.c.Messages, m)
+		return nil
+	})
+	p.c.list = Span{start, p.pos}
+	return err
+}
+
+// warnSurrogate reports a lone surrogate met since the last call: in a message,
+// or with -1 in another part of the request.
+func (p *parser) warnSurrogate(message int) {
+	if p.surrogate < 0 {
+		return
+	}
+	p.c.Warnings = append(p.c.Warnings, Warning{
+		Code: WarnLoneSurrogate, Message: message,
+		Detail: "half of a surrogate pair at byte " + itoa(p.surrogate) + "; kept as it is, some providers refuse it",
+	})
+	p.surrogate = -1
+}
+
+// spend takes one element from the budget.
+func (p *parser) spend() *Error {
+	p.budget--
+	if p.budget < 0 {
+		return p.fail(p.pos, "more than "+itoa(p.limit)+" messages, blocks and tools")
+	}
+	return nil
+}
+
+func (p *parser) tools() *Error {
+	if p.peek() == 'n' {
+		_, err := p.skip()
+		return err
+	}
+	start := p.pos
+	err := p.array(func(i int) *Error {
+		if err := p.spend(); err != nil {
+			return err
+		}
+		t, err := p.tool()
+		if err != nil {
+			return err.under("[" + itoa(i) + "]")
+		}
+		p.c.Tools = append(p.c.Tools, t)
+		return nil
+	})
+	p.c.toolList = Span{start, p.pos}
+	return err
+}
+
+func (p *parser) tool() (Tool, *Error) {
+	var t, function Tool
+	start := p.pos
+	if p.peek() != '{' {
+		return t, p.unexpected("a tool definition")
+	}
+	err := p.fields(func(key string, f *field) *Error {
+		switch {
+		case key == "type":
+			return f.text(&t.Type)
+		case key == "defer_loading":
+			return f.isTrue(&t.Deferred)
+		case (key == "function" || key == "custom") && p.peek() == '{':
+			return p.fields(func(key string, f *field) *Error { return p.definition(&function, key, f) })
+		default:
+			return p.definition(&t, key, f)
+		}
+	})
+	if err != nil {
+		return t, err
+	}
+	t.Name = cmp.Or(function.Name, t.Name)
+	t.Description = cmp.Or(function.Description, t.Description)
+	t.Schema = cmp.Or(function.Schema, t.Schema)
+	t.Mark = p.oneMark(t.Mark, function.Mark)
+	t.Strays = p.takeStrays()
+	t.Span = Span{start, p.pos}
+	t.Raw = p.c.Raw(t.Span)
+	return t, nil
+}
+
+// definition reads what may stand in the tool itself (Anthropic) or in its
+// function object (OpenAI).
+func (p *parser) definition(t *Tool, key string, f *field) *Error {
+	switch key {
+	case "name":
+		return f.text(&t.Name)
+	case "description":
+		return f.text(&t.Description)
+	case "parameters", "input_schema":
+		return f.raw(&t.Schema)
+	case "cache_control":
+		return f.mark(&t.Mark)
+	}
+	_, err := p.skip()
+	return err
+}
+
+// system reads Anthropic's top-level system prompt: a string or a list of blocks.
+func (p *parser) system() *Error {
+	m := Message{Role: RoleSystem, RawRole: "system"}
+	var err *Error
+	if m.Shape, m.Content, m.Blocks, err = p.content(); err != nil {
+		return err
+	}
+	m.Strays = p.takeStrays()
+	m.Span = m.Content
+	if m.Shape != ShapeNull {
+		p.c.System = &m
+	}
+	return nil
+}
+
+// field gives a visitor access to the member at the cursor.
+type field struct {
+	p       *parser
+	key     int // offset of the key's quote
+	prevEnd int // end of the member before, -1 for the first
+	// cut is the mark whose member ends where the next key begins.
+	cut *Mark
+}
+
+// text decodes a string value; null and other kinds leave dst as it is.
+func (f *field) text(dst *string) *Error {
+	if f.p.peek() != '"' {
+		_, err := f.p.skip()
+		return err
+	}
+	span, err := f.p.str()
+	if err == nil {
+		*dst = unquote(f.p.c.Raw(span))
+	}
+	return err
+}
+
+// textAt decodes a string value and notes where it stands.
+func (f *field) textAt(dst *string, at *Span) *Error {
+	f.p.space()
+	start := f.p.pos
+	isString := f.p.peek() == '"'
+	if err := f.text(dst); err != nil {
+		return err
+	}
+	if isString {
+		*at = Span{start, f.p.pos}
+	}
+	return nil
+}
+
+// raw takes the value's JSON text; null leaves dst as it is.
+func (f *field) raw(dst *string) *Error {
+	null := f.p.peek() == 'n'
+	span, err := f.p.skip()
+	if err == nil && !null {
+		*dst = f.p.c.Raw(span)
+	}
+	return err
+}
+
+func (f *field) isTrue(dst *bool) *Error {
+	*dst = f.p.peek() == 't'
+	_, err := f.p.skip()
+	return err
+}
+
+// mark reads a cache_control value and works out how to cut the member.
+func (f *field) mark(dst **Mark) *Error {
+	f.p.space()
+	m := &Mark{}
+	start := f.p.pos
+	switch f.p.peek() {
+	case 'n': // null means no mark; [Conversation.setMember] writes over it
+		_, err := f.p.skip()
+		return err
+	case '{':
+		err := f.p.fields(func(key string, g *field) *Error {
+			if key == "ttl" {
+				return g.text(&m.TTL)
+			}
+			_, err := f.p.skip()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	default:
+		if _, err := f.p.skip(); err != nil {
+			return err
+		}
+	}
+	m.Value = Span{start, f.p.pos}
+	if f.prevEnd >= 0 {
+		m.Member = Span{f.prevEnd, f.p.pos}
+	} else {
+		m.Member = Span{f.key, f.p.pos}
+		f.cut = m
+	}
+	*dst = m
+	return nil
+}
+
+// oneMark chooses between the marks of a definition and of the object inside it,
+// either of which may be nil: the first counts, the second is a stray.
+func (p *parser) oneMark(outer, inner *Mark) *Mark {
+	switch {
+	case outer == nil:
+		return inner
+	case inner == nil:
+		return outer
+	case inner.Value.Start < outer.Value.Start:
+		outer, inner = inner, outer
+	}
+	p.strays = append(p.strays, inner)
+	return outer
+}
+
+// takeStrays hands over the strays found since it was last called, in the order
+// of their places.
+func (p *parser) takeStrays() []*Mark {
+	found := p.strays
+	p.strays = nil
+	slices.SortFunc(found, func(a, b *Mark) int { return a.Value.Start - b.Value.Start })
+	return found
+}
+
+// stray notes the marks of blocks that the model does not keep.
+func (p *parser) stray(blocks []Block) {
+	for i := range blocks {
+		if blocks[i].Mark != nil {
+			p.strays = append(p.strays, blocks[i].Mark)
+		}
+	}
+}
+
+// fields visits the members of an object that the domain model interprets, and
+// puts a member's key in front of the path of an error that its visit returns. A
+// key that occurs twice is refused: readers disagree on which of the two counts.
+func (p *parser) fields(visit func(key string, f *field) *Error) *Error {
+	var seen keySet
+	f := field{p: p, prevEnd: -1}
+	return p.object(func(key string, at int) *Error {
+		if !seen.add(key) {
+			return p.fail(at, "duplicate key "+Quote(clip(key, 40)))
+		}
+		if f.cut != nil {
+			f.cut.Member.End = at
+			f.cut = nil
+		}
+		f.key = at
+		if err := visit(key, &f); err != nil {
+			return err.under(clip(key, 40))
+		}
+		f.prevEnd = p.pos
+		return nil
+	})
+}
+
+// clip shortens s to at most n bytes on a rune boundary.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "..."
+}
+
+// keySet finds repeated keys without quadratic cost on objects with many keys.
+type keySet struct {
+	few  [12]string
+	n    int
+	many map[string]struct{}
+}
+
+func (k *keySet) add(key string) bool {
+	if k.many != nil {
+		if _, dup := k.many[key]; dup {
+			return false
+		}
+		k.many[key] = struct{}{}
+		return true
+	}
+	for _, have := range k.few[:k.n] {
+		if have == key {
+			return false
+		}
+	}
+	if k.n < len(k.few) {
+		k.few[k.n] = key
+		k.n++
+		return true
+	}
+	k.many = make(map[string]struct{}, 4*len(k.few))
+	for _, have := range k.few {
+		k.many[have] = struct{}{}
+	}
+	k.many[key] = struct{}{}
+	return true
+}

@@ -1,0 +1,482 @@
+package conversation
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/elbowroom/elbowroom/internal/testdata"
+)
+
+// asRead compares conversations by what they say and not by where it stands.
+var asRead = cmp.Options{
+	cmpopts.IgnoreTypes(Span{}),
+	cmpopts.EquateEmpty(),
+	cmpopts.IgnoreUnexported(Conversation{}),
+	cmpopts.IgnoreFields(Conversation{}, "Source", "Warnings", "Messages"),
+}
+
+// decide makes a rewrite out of choices: pick(n) is one of 0 to n-1, and 0 means
+// to leave the thing alone. rare is how seldom something is done: 1 in rare.
+func decide(c *Conversation, rare int, pick func(n int) int) *Rewrite {
+	r := NewRewrite(c)
+	text := func() string {
+		return []string{"", "stub", "a \"quoted\" \\ line\n\x00\u2028 \U0001F600", " \t", "[1 line]"}[pick(5)]
+	}
+	ttl := func() string { return []string{"", "1h", "5m"}[pick(3)] }
+	input := func() string { return []string{`{"a":1}`, `{}`, `{"path":"x\ny"}`}[pick(3)] }
+	message := func() NewMessage {
+		switch pick(4) {
+		case 1:
+			return NewMessage{Role: RoleAssistant, Text: text()}
+		case 2:
+			return NewMessage{Result: &NewResult{ID: "new\"1", Text: text()}}
+		case 3:
+			return NewMessage{Result: &NewResult{ID: "x", Name: "f", Text: text(), Legacy: true}}
+		default:
+			return NewMessage{Role: RoleUser, Text: text()}
+		}
+	}
+	units := Pair(c).Unit
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if pick(rare) == 1 {
+			r.Insert(i, message())
+		}
+		switch pick(8 * rare) {
+		case 1, 2, 3, 4, 5:
+			r.Drop(i)
+		case 6:
+			r.AppendText(i, text())
+		case 7:
+			r.UnmarkMessage(i)
+		}
+		for b := range m.Blocks {
+			decideBlock(r, Ref{i, b}, rare, pick, text, ttl, input)
+			if m.Blocks[b].Kind == KindToolUse && pick(rare) == 1 {
+				end := i + 1
+				for end < len(units) && units[end] == units[i] {
+					end++
+				}
+				if !r.Dropped(i) {
+					r.AddResult(Ref{i, b}, end, text())
+				}
+			}
+		}
+	}
+	if pick(rare) == 1 {
+		r.Insert(len(c.Messages), message())
+	}
+	for i := range c.Tools {
+		switch pick(2 * rare) {
+		case 1:
+			r.MarkTool(i, ttl())
+		case 2:
+			r.UnmarkTool(i)
+		}
+	}
+	if c.System != nil {
+		for i := range c.System.Blocks {
+			switch pick(2 * rare) {
+			case 1:
+				r.MarkSystem(i, ttl())
+			case 2:
+				r.UnmarkSystem(i)
+			}
+		}
+		switch pick(2 * rare) {
+		case 1:
+			r.AppendSystemText(text())
+		case 2:
+			r.UnmarkSystemStrays()
+		}
+	}
+	if pick(rare) == 1 {
+		r.UnmarkAuto()
+	}
+	return r
+}
+
+func decideBlock(r *Rewrite, ref Ref, rare int, pick func(int) int, text, ttl, input func() string) {
+	for range 2 {
+		switch pick(8 * rare) {
+		case 1:
+			r.DropBlock(ref)
+		case 2, 3:
+			r.SetText(ref, text())
+		case 4:
+			r.SetInput(ref, input())
+		case 5:
+			r.MarkBlock(ref, ttl())
+		case 6:
+			r.UnmarkBlock(ref)
+		case 7:
+			if n := len(r.c.At(ref).Result); n > 0 {
+				r.MarkPart(ref, pick(n), ttl())
+			}
+		case 8:
+			if n := len(r.c.At(ref).Result); n > 0 {
+				r.UnmarkPart(ref, pick(n))
+			}
+		}
+	}
+}
+
+// checkRewrite checks everything that must hold of any rewrite.
+func checkRewrite(t testing.TB, r *Rewrite) {
+	t.Helper()
+	splices := r.Splices()
+	checkSplices(t, r.c.Source, splices)
+	out := r.Render()
+	in, got := decode(t, r.c.Format, r.c.Source), decode(t, r.c.Format, out)
+	checkMembers(t, in, got)
+
+	applied := r.Apply()
+	checkKept(t, r, applied, in, got)
+	checkProgram(t, r, in, got)
+
+	again, err := Parse(r.c.Format, out, Limits{})
+	if err != nil {
+		t.Fatalf("the output does not parse: %v\n%s", err, clip(out, 4000))
+	}
+	checkSpans(t, again)
+	if diff := cmp.Diff(applied.Conversation, again, asRead); diff != "" {
+		t.Fatalf("Apply is not what parsing the output gives (-applied +parsed):\n%s", diff)
+	}
+	if len(applied.Conversation.Messages) != len(again.Messages) {
+		t.Fatalf("Apply has %d messages, the output %d", len(applied.Conversation.Messages), len(again.Messages))
+	}
+	for i := range again.Messages {
+		// Most messages were kept; their bytes have been compared already.
+		if from := applied.From[i]; from >= 0 && r.Message(from) == nil {
+			continue
+		}
+		if diff := cmp.Diff(applied.Conversation.Messages[i], again.Messages[i], asRead); diff != "" {
+			t.Fatalf("message %d: Apply is not what parsing the output gives (-applied +parsed):\n%s\nfrom %s\nto   %s",
+				i, diff, source(r, applied.From[i]), clip(string(got.messages[i]), 1000))
+		}
+	}
+}
+
+func source(r *Rewrite, i int) string {
+	if i < 0 {
+		return "(new)"
+	}
+	return clip(r.c.Raw(r.c.Messages[i].Span), 1000)
+}
+
+// checkSplices checks that splices ascend, do not touch, and lie in the source.
+func checkSplices(t testing.TB, src string, splices []Splice) {
+	t.Helper()
+	end := -1
+	for _, sp := range splices {
+		if sp.Offset <= end || sp.Length < 0 || sp.Offset+sp.Length > len(src) {
+			t.Fatalf("splices are not ascending, apart and in range of %d bytes: %+v", len(src), splices)
+		}
+		if src[sp.Offset:sp.Offset+sp.Length] == sp.Text {
+			t.Fatalf("a splice that changes nothing: %+v", sp)
+		}
+		end = sp.Offset + sp.Length
+	}
+}
+
+// checkMembers checks that the request keeps all of its members, in order, and
+// their bytes outside the three sections.
+func checkMembers(t testing.TB, in, out request) {
+	t.Helper()
+	rest := func(r request) (keys []string, values []string) {
+		for _, m := range r.members {
+			switch m.key {
+			case "cache_control":
+			case "tools", "functions", "system", "messages":
+				keys = append(keys, m.key)
+			default:
+				keys = append(keys, m.key)
+				values = append(values, string(m.value))
+			}
+		}
+		return keys, values
+	}
+	inKeys, inValues := rest(in)
+	outKeys, outValues := rest(out)
+	if !slices.Equal(inKeys, outKeys) || !slices.Equal(inValues, outValues) {
+		t.Fatalf("members of the request changed: %q %q\nto %q %q", inKeys, inValues, outKeys, outValues)
+	}
+}
+
+// checkKept checks that messages nobody edited leave byte for byte and in order,
+// and that edited ones keep every member that no edit is about.
+func checkKept(t testing.TB, r *Rewrite, applied *Applied, in, out request) {
+	t.Helper()
+	if len(applied.From) != len(out.messages) {
+		t.Fatalf("the output has %d messages, want %d", len(out.messages), len(applied.From))
+	}
+	last := -1
+	for i, from := range applied.From {
+		if from < 0 {
+			continue
+		}
+		if from <= last {
+			t.Fatalf("message %d comes after message %d", from, last)
+		}
+		last = from
+		if r.Message(from) == nil || !r.Changed(from) {
+			if !bytes.Equal(in.messages[from], out.messages[i]) {
+				t.Fatalf("message %d was kept and changed from\n%s\nto\n%s", from, in.messages[from], out.messages[i])
+			}
+			continue
+		}
+		checkForeign(t, in.messages[from], out.messages[i])
+	}
+	for i := range r.c.Messages {
+		if kept := slices.Contains(applied.From, i); kept == r.Dropped(i) {
+			t.Fatalf("message %d: kept %v, dropped %v", i, kept, r.Dropped(i))
+		}
+	}
+}
+
+// checkForeign compares the members of an edited message that no edit is about.
+func checkForeign(t testing.TB, before, after json.RawMessage) {
+	t.Helper()
+	foreign := func(raw json.RawMessage) (out []string) {
+		members, err := object(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range members {
+			switch m.key {
+			case "content", "cache_control", "tool_calls", "function_call", "refusal", "reasoning", "reasoning_content":
+			default:
+				out = append(out, m.key+":"+string(m.value))
+			}
+		}
+		return out
+	}
+	if a, b := foreign(before), foreign(after); !slices.Equal(a, b) {
+		t.Fatalf("members of a message changed from\n%q\nto\n%q", a, b)
+	}
+}
+
+// checkProgram follows the edit program over the input's elements and compares
+// what comes out with the output's.
+func checkProgram(t testing.TB, r *Rewrite, in, out request) {
+	t.Helper()
+	input := map[Section][]json.RawMessage{SectionTools: in.tools, SectionSystem: in.system, SectionMessages: in.messages}
+	made := map[Section][]json.RawMessage{}
+	next := map[Section]int{}
+	section := SectionTools
+	for _, op := range r.Program() {
+		if op.Section < section {
+			t.Fatalf("section %d after section %d", op.Section, section)
+		}
+		section = op.Section
+		if op.Start != next[section] || op.End < op.Start {
+			t.Fatalf("op %+v, want it to begin at %d", op, next[section])
+		}
+		next[section] = op.End
+		switch op.Kind {
+		case OpKeep:
+			made[section] = append(made[section], input[section][op.Start:op.End]...)
+		case OpReplace:
+			if op.End != op.Start+1 || op.JSON == string(input[section][op.Start]) {
+				t.Fatalf("op %+v replaces not one element, or by itself", op)
+			}
+			made[section] = append(made[section], json.RawMessage(op.JSON))
+		case OpInsert:
+			if op.End != op.Start {
+				t.Fatalf("insert %+v passes an element", op)
+			}
+			made[section] = append(made[section], json.RawMessage(op.JSON))
+		case OpDrop:
+			if op.End == op.Start || op.JSON != "" {
+				t.Fatalf("odd drop %+v", op)
+			}
+		}
+	}
+	want := map[Section][]json.RawMessage{SectionTools: out.tools, SectionSystem: out.system, SectionMessages: out.messages}
+	if r.c.System != nil && r.c.System.Shape != ShapeList {
+		// A system string that becomes a list is still one element: the whole value.
+		for _, m := range out.members {
+			if m.key == "system" {
+				want[SectionSystem] = []json.RawMessage{m.value}
+			}
+		}
+	}
+	for _, s := range []Section{SectionTools, SectionSystem, SectionMessages} {
+		if next[s] != len(input[s]) {
+			t.Fatalf("section %d: the program covers %d of %d elements", s, next[s], len(input[s]))
+		}
+		if !slices.EqualFunc(made[s], want[s], func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+			t.Fatalf("section %d: the program makes\n%s\nwant\n%s", s, made[s], want[s])
+		}
+	}
+}
+
+// checkSpans checks with encoding/json that every span of a conversation is what
+// it claims to be.
+func checkSpans(t testing.TB, c *Conversation) {
+	t.Helper()
+	for i := range c.Messages {
+		checkMessageSpans(t, c, &c.Messages[i], fmt.Sprint("message ", i))
+	}
+	if c.System != nil {
+		checkMessageSpans(t, c, c.System, "system")
+	}
+	for i := range c.Tools {
+		tool := &c.Tools[i]
+		if tool.Raw != c.Raw(tool.Span) || !json.Valid([]byte(tool.Raw)) {
+			t.Fatalf("tool %d: raw %q at %v", i, tool.Raw, tool.Span)
+		}
+		checkMark(t, c, tool.Mark, tool.Span)
+	}
+	checkMark(t, c, c.AutoMark, Span{0, len(c.Source)})
+}
+
+func checkMessageSpans(t testing.TB, c *Conversation, m *Message, name string) {
+	t.Helper()
+	if !json.Valid([]byte(c.Raw(m.Span))) {
+		t.Fatalf("%s: span %v is not a JSON value: %q", name, m.Span, c.Raw(m.Span))
+	}
+	if (m.Shape == ShapeAbsent) != (m.Content == Span{}) {
+		t.Fatalf("%s: shape %d, content %v", name, m.Shape, m.Content)
+	}
+	checkMark(t, c, m.Mark, m.Span)
+	for _, s := range m.Strays {
+		checkMark(t, c, s, m.Span)
+	}
+	for i := range m.Blocks {
+		checkBlockSpans(t, c, &m.Blocks[i], m.Span, fmt.Sprint(name, ", block ", i))
+	}
+}
+
+func checkBlockSpans(t testing.TB, c *Conversation, b *Block, within Span, name string) {
+	t.Helper()
+	if b.Span.Start < within.Start || b.Span.End > within.End || !json.Valid([]byte(c.Raw(b.Span))) {
+		t.Fatalf("%s: span %v inside %v is %q", name, b.Span, within, c.Raw(b.Span))
+	}
+	if b.TextSpan != (Span{}) {
+		var text string
+		if err := json.Unmarshal([]byte(c.Raw(b.TextSpan)), &text); err != nil || text != b.Text {
+			t.Fatalf("%s: text %q, its span holds %s: %v", name, b.Text, c.Raw(b.TextSpan), err)
+		}
+	}
+	if b.Raw != "" && b.Raw != c.Raw(b.Span) {
+		t.Fatalf("%s: raw %q, its span holds %q", name, b.Raw, c.Raw(b.Span))
+	}
+	switch raw := c.Raw(b.InputSpan); b.InputShape {
+	case ShapeString:
+		var text string
+		if err := json.Unmarshal([]byte(raw), &text); err != nil || text != b.Input {
+			t.Fatalf("%s: input %q, its span holds %s: %v", name, b.Input, raw, err)
+		}
+	case ShapeOther:
+		if raw != b.Input || !json.Valid([]byte(raw)) {
+			t.Fatalf("%s: input %q, its span holds %q", name, b.Input, raw)
+		}
+	case ShapeNull:
+		if raw != "null" || b.Input != "" {
+			t.Fatalf("%s: input %q, its span holds %q", name, b.Input, raw)
+		}
+	}
+	checkMark(t, c, b.Mark, b.Span)
+	for i := range b.Result {
+		checkBlockSpans(t, c, &b.Result[i], b.ResultSpan, fmt.Sprint(name, ", part ", i))
+	}
+}
+
+// checkMark checks that cutting the member leaves the object without its mark and
+// otherwise as it was.
+func checkMark(t testing.TB, c *Conversation, m *Mark, object Span) {
+	t.Helper()
+	if m == nil {
+		return
+	}
+	if !json.Valid([]byte(c.Raw(m.Value))) || m.Member.Start < object.Start || m.Member.End > object.End {
+		t.Fatalf("mark %+v in %v: %q", m, object, c.Raw(m.Value))
+	}
+	before, after := c.Raw(object), c.spliced(object, []Splice{cut(m.Member)})
+	if !json.Valid([]byte(after)) {
+		t.Fatalf("without its mark\n%s\nis\n%s", before, after)
+	}
+	var a, b any
+	if json.Unmarshal([]byte(before), &a) == nil && json.Unmarshal([]byte(after), &b) == nil && cmp.Equal(a, b) {
+		t.Fatalf("cutting %v of\n%s\nchanges nothing", m.Member, before)
+	}
+}
+
+func TestAnEmptyRewriteGivesTheInputBack(t *testing.T) {
+	inputs := forms(t)
+	for _, f := range testdata.Conversations(t) {
+		inputs = append(inputs, sample{f.Name, nativeFormat(f.Format), f.JSON})
+	}
+	for _, s := range inputs {
+		t.Run(s.name, func(t *testing.T) {
+			r := NewRewrite(mustParse(t, s.format, s.json))
+			checkSpans(t, r.c)
+			if out := r.Render(); out != s.json {
+				t.Errorf("got %s", out)
+			}
+			if !r.Empty() || len(r.Splices()) != 0 {
+				t.Errorf("a rewrite without decisions is not empty: %v", r.Splices())
+			}
+			for _, op := range r.Program() {
+				if op.Kind != OpKeep {
+					t.Errorf("op %+v, want only keeps", op)
+				}
+			}
+			if n := len(r.Program()); n > 3 {
+				t.Errorf("%d ops, want one for each section", n)
+			}
+			checkRewrite(t, r)
+		})
+	}
+}
+
+func TestRandomRewritesOfSamples(t *testing.T) {
+	for _, s := range forms(t) {
+		t.Run(s.name, func(t *testing.T) {
+			c := mustParse(t, s.format, s.json)
+			for seed := range uint64(300) {
+				rnd := rand.New(rand.NewPCG(seed, 1))
+				checkRewrite(t, decide(c, 1+int(seed%4), rnd.IntN))
+				if t.Failed() {
+					t.Fatalf("seed %d", seed)
+				}
+			}
+		})
+	}
+}
+
+func TestRandomRewritesOfRealConversations(t *testing.T) {
+	for _, f := range testdata.Conversations(t) {
+		t.Run(f.Name, func(t *testing.T) {
+			c := mustParse(t, nativeFormat(f.Format), f.JSON)
+			for seed := range uint64(6) {
+				rnd := rand.New(rand.NewPCG(seed, 2))
+				checkRewrite(t, decide(c, []int{1, 2, 3, 5, 20, 200}[seed], rnd.IntN))
+			}
+		})
+	}
+}
+
+func TestTwoRewritesInARow(t *testing.T) {
+	for _, s := range forms(t) {
+		t.Run(s.name, func(t *testing.T) {
+			for seed := range uint64(50) {
+				rnd := rand.New(rand.NewPCG(seed, 3))
+				c := mustParse(t, s.format, s.json)
+				for range 3 {
+					r := decide(c, 2, rnd.IntN)
+					checkRewrite(t, r)
+					c = mustParse(t, s.format, r.Render())
+				}
+			}
+		})
+	}
+}

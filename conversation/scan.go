@@ -1,0 +1,350 @@
+package conversation
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// scanner walks JSON text once, left to right. It validates every byte it
+// passes and never builds values: callers get spans and decode what they need.
+type scanner struct {
+	src       string
+	pos       int
+	depth     int
+	maxDepth  int
+	surrogate int // offset of a lone surrogate escape, -1 when none was met
+}
+
+func newScanner(src string, maxDepth int) *scanner {
+	return &scanner{src: src, maxDepth: maxDepth, surrogate: -1}
+}
+
+func (s *scanner) fail(at int, reason string) *Error {
+	return &Error{Offset: at, Message: -1, Reason: reason}
+}
+
+func (s *scanner) space() {
+	for s.pos < len(s.src) {
+		switch s.src[s.pos] {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+// peek returns the first byte of the next value, 0 at the end of input.
+func (s *scanner) peek() byte {
+	s.space()
+	if s.pos >= len(s.src) {
+		return 0
+	}
+	return s.src[s.pos]
+}
+
+// unexpected describes the byte at the cursor where something else was needed.
+func (s *scanner) unexpected(want string) *Error {
+	if s.pos >= len(s.src) {
+		return s.fail(len(s.src), "JSON ends where "+want+" was expected")
+	}
+	r, _ := utf8.DecodeRuneInString(s.src[s.pos:])
+	return s.fail(s.pos, "unexpected "+quoteRune(r)+" where "+want+" was expected")
+}
+
+// quoteRune names a character so that it can be seen, whatever it is.
+func quoteRune(r rune) string {
+	if !unicode.IsGraphic(r) {
+		return fmt.Sprintf("U+%04X", r)
+	}
+	return "'" + string(r) + "'"
+}
+
+// skip passes over one value of any kind and returns its span.
+func (s *scanner) skip() (Span, *Error) {
+	s.space()
+	start := s.pos
+	var err *Error
+	switch c := s.peek(); {
+	case c == '{':
+		err = s.object(func(string, int) *Error { _, err := s.skip(); return err })
+	case c == '[':
+		err = s.array(func(int) *Error { _, err := s.skip(); return err })
+	case c == '"':
+		_, err = s.str()
+	case c == '-' || c >= '0' && c <= '9':
+		err = s.number()
+	case c == 't':
+		err = s.word("true")
+	case c == 'f':
+		err = s.word("false")
+	case c == 'n':
+		err = s.word("null")
+	default:
+		err = s.unexpected("a value")
+	}
+	return Span{start, s.pos}, err
+}
+
+func (s *scanner) word(w string) *Error {
+	if strings.HasPrefix(s.src[s.pos:], w) {
+		s.pos += len(w)
+		return nil
+	}
+	for i := 0; i < len(w) && s.pos < len(s.src) && s.src[s.pos] == w[i]; i++ {
+		s.pos++
+	}
+	return s.unexpected(w)
+}
+
+// number checks JSON's number grammar; the digits themselves are never
+// interpreted, so no size is too large.
+func (s *scanner) number() *Error {
+	if s.src[s.pos] == '-' {
+		s.pos++
+	}
+	switch {
+	case s.pos < len(s.src) && s.src[s.pos] == '0':
+		s.pos++
+	case s.digits() == 0:
+		return s.unexpected("a digit")
+	}
+	if s.pos < len(s.src) && s.src[s.pos] == '.' {
+		s.pos++
+		if s.digits() == 0 {
+			return s.unexpected("a digit")
+		}
+	}
+	if s.pos < len(s.src) && (s.src[s.pos] == 'e' || s.src[s.pos] == 'E') {
+		s.pos++
+		if s.pos < len(s.src) && (s.src[s.pos] == '+' || s.src[s.pos] == '-') {
+			s.pos++
+		}
+		if s.digits() == 0 {
+			return s.unexpected("a digit")
+		}
+	}
+	return nil
+}
+
+func (s *scanner) digits() int {
+	start := s.pos
+	for s.pos < len(s.src) && s.src[s.pos] >= '0' && s.src[s.pos] <= '9' {
+		s.pos++
+	}
+	return s.pos - start
+}
+
+// str passes over a string literal and returns its span, quotes included.
+func (s *scanner) str() (Span, *Error) {
+	s.space()
+	start := s.pos
+	if s.pos >= len(s.src) || s.src[s.pos] != '"' {
+		return Span{}, s.unexpected("a string")
+	}
+	s.pos++
+	for {
+		s.pos = plainEnd(s.src, s.pos)
+		if s.pos >= len(s.src) {
+			return Span{}, s.fail(len(s.src), "JSON ends inside a string that began at byte "+itoa(start))
+		}
+		switch c := s.src[s.pos]; {
+		case c == '"':
+			s.pos++
+			return Span{start, s.pos}, nil
+		case c == '\\':
+			if err := s.escape(); err != nil {
+				return Span{}, err
+			}
+		default:
+			return Span{}, s.fail(s.pos, "control character in a string")
+		}
+	}
+}
+
+// plainEnd returns the offset of the first byte from at on that a string literal
+// cannot hold as it is: a quote, a backslash or a control character. It looks at
+// eight bytes at a time: a byte of the word is found when subtracting borrows
+// into its high bit.
+func plainEnd(src string, at int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; at+8 <= len(src); at += 8 {
+		b := src[at : at+8]
+		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		quote, backslash := w^'"'*ones, w^'\\'*ones
+		found := ((quote-ones)&^quote | (backslash-ones)&^backslash | (w-' '*ones)&^w) & highs
+		if found != 0 {
+			return at + bits.TrailingZeros64(found)/8
+		}
+	}
+	for at < len(src) && src[at] != '"' && src[at] != '\\' && src[at] >= ' ' {
+		at++
+	}
+	return at
+}
+
+func (s *scanner) escape() *Error {
+	at := s.pos
+	if at+1 >= len(s.src) {
+		return s.fail(len(s.src), "JSON ends inside an escape")
+	}
+	switch s.src[at+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.pos += 2
+		return nil
+	case 'u':
+		hi, ok := hex4(s.src, at+2)
+		if !ok {
+			if isHex(s.src[at+2:]) && len(s.src) < at+6 {
+				return s.fail(len(s.src), "JSON ends inside an escape")
+			}
+			return s.fail(at, `\u without four hexadecimal digits`)
+		}
+		s.pos += 6
+		if hi < 0xD800 || hi > 0xDFFF {
+			return nil
+		}
+		if hi < 0xDC00 && strings.HasPrefix(s.src[s.pos:], `\u`) {
+			if lo, ok := hex4(s.src, s.pos+2); ok && lo >= 0xDC00 && lo <= 0xDFFF {
+				s.pos += 6
+				return nil
+			}
+		}
+		if s.surrogate < 0 {
+			s.surrogate = at
+		}
+		return nil
+	default:
+		return s.fail(at, "unknown escape in a string")
+	}
+}
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+
+func hex4(src string, at int) (rune, bool) {
+	if at+4 > len(src) {
+		return 0, false
+	}
+	var r rune
+	for _, c := range []byte(src[at : at+4]) {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// object calls visit for each member with its decoded key and the offset of the
+// key's quote, the cursor standing at the value. visit must consume the value.
+func (s *scanner) object(visit func(key string, at int) *Error) *Error {
+	if s.peek() != '{' {
+		return s.unexpected("an object")
+	}
+	if err := s.enter(); err != nil {
+		return err
+	}
+	if s.peek() == '}' {
+		return s.leave()
+	}
+	for {
+		key, err := s.str()
+		if err != nil {
+			return err
+		}
+		if s.peek() != ':' {
+			return s.unexpected("':'")
+		}
+		s.pos++
+		s.space()
+		if err := visit(unquote(s.src[key.Start:key.End]), key.Start); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case '}':
+			return s.leave()
+		default:
+			return s.unexpected("',' or '}'")
+		}
+	}
+}
+
+// array calls visit for each element, the cursor standing at it. visit must
+// consume the element.
+func (s *scanner) array(visit func(i int) *Error) *Error {
+	if s.peek() != '[' {
+		return s.unexpected("an array")
+	}
+	if err := s.enter(); err != nil {
+		return err
+	}
+	if s.peek() == ']' {
+		return s.leave()
+	}
+	for i := 0; ; i++ {
+		s.space()
+		if err := visit(i); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case ']':
+			return s.leave()
+		default:
+			return s.unexpected("',' or ']'")
+		}
+	}
+}
+
+func (s *scanner) enter() *Error {
+	s.depth++
+	if s.depth > s.maxDepth {
+		return s.fail(s.pos, "nested deeper than "+itoa(s.maxDepth)+" levels")
+	}
+	s.pos++
+	return nil
+}
+
+func (s *scanner) leave() *Error {
+	s.depth--
+	s.pos++
+	return nil
+}
+
+// end checks that nothing but white space follows.
+func (s *scanner) end() *Error {
+	if s.peek(); s.pos < len(s.src) {
+		return s.unexpected("the end of the JSON")
+	}
+	return nil
+}
+
+// invalidUTF8 returns the offset of the first byte that is not part of valid
+// UTF-8, -1 when there is none.
+func invalidUTF8(src string) int {
+	if utf8.ValidString(src) {
+		return -1
+	}
+	for i := 0; i < len(src); {
+		r, n := utf8.DecodeRuneInString(src[i:])
+		if r == utf8.RuneError && n <= 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
