@@ -1,0 +1,25 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Store keeps small values by key. Implementations are safe for concurrent use.
+// Keys are any bytes, the empty key included. Neither side keeps or changes the
+// other's slice: values are copied on their way in and out.
+type Store interface {
+	// Get returns the value of a key and whether there is one. A missing, expired
+	// or evicted key is not an error.
+	Get(ctx context.Context, key string) (value []byte, found bool, err error)
+	// Set stores a value for ttl, in place of any earlier one and its ttl. A ttl
+	// of 0 or less keeps it until it is evicted. A value that can never fit is
+	// refused with [ErrTooLarge], and the key then has no value.
+	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error
+	// Delete removes a key. A key that is not there is not an error.
+	Delete(ctx context.Context, key string) error
+}
+
+// ErrTooLarge is returned for a value that exceeds the store's whole capacity.
+var ErrTooLarge = errors.New("the value is larger than the store")

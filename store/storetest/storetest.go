@@ -1,0 +1,213 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/elbowroom/elbowroom/store"
+)
+
+// Fixture is one store under test.
+type Fixture struct {
+	Store store.Store
+	// Advance moves the clock that the store expires its entries by.
+	Advance func(time.Duration)
+}
+
+// Run checks that the stores made by open behave as package store promises. Each
+// case gets a store of its own, which must be empty, hold at least 1 MiB and keep
+// a thousand small entries.
+func Run(t *testing.T, open func(t *testing.T) Fixture) {
+	t.Helper()
+	for _, c := range []struct {
+		name string
+		run  func(t *testing.T, f Fixture)
+	}{
+		{"a missing key is not found and is no error", missing},
+		{"what was set is found", found},
+		{"any bytes are a key and a value", anyBytes},
+		{"an empty value is present", emptyValue},
+		{"setting again replaces value and ttl", replace},
+		{"an entry expires after its ttl", expire},
+		{"reading does not prolong an entry", readDoesNotProlong},
+		{"a ttl of zero keeps the entry", noTTL},
+		{"a deleted key is gone and deleting again is no error", remove},
+		{"values are copied in and out", copies},
+		{"a cancelled call fails with the context's error", cancelled},
+		{"concurrent use is safe", concurrent},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
+	}
+}
+
+// want fails the test unless the key has the value; nil means no value.
+func want(t *testing.T, s store.Store, key string, value []byte) {
+	t.Helper()
+	got, found, err := s.Get(t.Context(), key)
+	switch {
+	case err != nil:
+		t.Fatalf("Get(%q): %v", key, err)
+	case found != (value != nil):
+		t.Fatalf("Get(%q) found = %v, want %v", key, found, value != nil)
+	case !bytes.Equal(got, value):
+		t.Fatalf("Get(%q) = %q, want %q", key, got, value)
+	}
+}
+
+func set(t *testing.T, s store.Store, key string, value []byte, ttl time.Duration) {
+	t.Helper()
+	if err := s.Set(t.Context(), key, value, ttl); err != nil {
+		t.Fatalf("Set(%q): %v", key, err)
+	}
+}
+
+func missing(t *testing.T, f Fixture) {
+	want(t, f.Store, "absent", nil)
+	want(t, f.Store, "", nil)
+}
+
+func found(t *testing.T, f Fixture) {
+	set(t, f.Store, "a", []byte("one"), time.Minute)
+	set(t, f.Store, "b", []byte("two"), time.Minute)
+	want(t, f.Store, "a", []byte("one"))
+	want(t, f.Store, "b", []byte("two"))
+}
+
+func anyBytes(t *testing.T, f Fixture) {
+	value := make([]byte, 256)
+	for i := range value {
+		value[i] = byte(i)
+	}
+	for _, key := range []string{"", " ", "a:b", "a\x00b", "\xff\xfe", "schlüssel", "键", string(value), strings.Repeat("k", 4096)} {
+		set(t, f.Store, key, value, time.Minute)
+		want(t, f.Store, key, value)
+	}
+	large := bytes.Repeat(value, 1024) // 256 KiB
+	set(t, f.Store, "large", large, time.Minute)
+	want(t, f.Store, "large", large)
+}
+
+func emptyValue(t *testing.T, f Fixture) {
+	set(t, f.Store, "empty", []byte{}, time.Minute)
+	want(t, f.Store, "empty", []byte{})
+	set(t, f.Store, "nil", nil, time.Minute)
+	want(t, f.Store, "nil", []byte{})
+}
+
+func replace(t *testing.T, f Fixture) {
+	set(t, f.Store, "k", []byte("short life"), 10*time.Second)
+	set(t, f.Store, "k", []byte("long life"), time.Hour)
+	want(t, f.Store, "k", []byte("long life"))
+	f.Advance(time.Minute)
+	want(t, f.Store, "k", []byte("long life"))
+	set(t, f.Store, "k", []byte("short again"), 10*time.Second)
+	f.Advance(time.Minute)
+	want(t, f.Store, "k", nil)
+}
+
+func expire(t *testing.T, f Fixture) {
+	set(t, f.Store, "soon", []byte("1"), 30*time.Second)
+	set(t, f.Store, "late", []byte("2"), time.Hour)
+	f.Advance(20 * time.Second)
+	want(t, f.Store, "soon", []byte("1"))
+	f.Advance(11 * time.Second)
+	want(t, f.Store, "soon", nil)
+	want(t, f.Store, "late", []byte("2"))
+}
+
+func readDoesNotProlong(t *testing.T, f Fixture) {
+	set(t, f.Store, "k", []byte("v"), 30*time.Second)
+	for range 2 {
+		f.Advance(14 * time.Second)
+		want(t, f.Store, "k", []byte("v"))
+	}
+	f.Advance(3 * time.Second)
+	want(t, f.Store, "k", nil)
+}
+
+func noTTL(t *testing.T, f Fixture) {
+	set(t, f.Store, "zero", []byte("v"), 0)
+	set(t, f.Store, "negative", []byte("v"), -time.Second)
+	f.Advance(1000 * time.Hour)
+	want(t, f.Store, "zero", []byte("v"))
+	want(t, f.Store, "negative", []byte("v"))
+}
+
+func remove(t *testing.T, f Fixture) {
+	set(t, f.Store, "k", []byte("v"), time.Minute)
+	set(t, f.Store, "other", []byte("v"), time.Minute)
+	for range 2 {
+		if err := f.Store.Delete(t.Context(), "k"); err != nil {
+			t.Fatalf("Delete: %v", err)
+		}
+	}
+	want(t, f.Store, "k", nil)
+	want(t, f.Store, "other", []byte("v"))
+}
+
+func copies(t *testing.T, f Fixture) {
+	value := []byte("value")
+	set(t, f.Store, "k", value, time.Minute)
+	value[0] = 'X'
+	want(t, f.Store, "k", []byte("value"))
+	got, _, err := f.Store.Get(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got[0] = 'Y'
+	want(t, f.Store, "k", []byte("value"))
+}
+
+func cancelled(t *testing.T, f Fixture) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := f.Store.Get(ctx, "k"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Get: %v, want context.Canceled", err)
+	}
+	if err := f.Store.Set(ctx, "k", nil, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("Set: %v, want context.Canceled", err)
+	}
+	if err := f.Store.Delete(ctx, "k"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Delete: %v, want context.Canceled", err)
+	}
+}
+
+// concurrent has several writers of the same keys and checks that a reader only
+// ever sees a whole value. The race detector does the rest.
+func concurrent(t *testing.T, f Fixture) {
+	var group sync.WaitGroup
+	for w := range 4 {
+		group.Go(func() {
+			value := bytes.Repeat([]byte{byte('a' + w)}, 1000)
+			for i := range 200 {
+				key := fmt.Sprint("key", i%20)
+				if err := f.Store.Set(t.Context(), key, value, time.Minute); err != nil {
+					t.Errorf("Set: %v", err)
+					return
+				}
+				got, found, err := f.Store.Get(t.Context(), key)
+				if err != nil {
+					t.Errorf("Get: %v", err)
+					return
+				}
+				if found && !bytes.Equal(got, bytes.Repeat(got[:1], 1000)) {
+					t.Errorf("Get(%q) is a mixture of two values", key)
+					return
+				}
+				if i%50 == 49 {
+					if err := f.Store.Delete(t.Context(), key); err != nil {
+						t.Errorf("Delete: %v", err)
+						return
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+}
