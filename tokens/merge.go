@@ -1,0 +1,108 @@
+package tokens
+
+import (
+	"context"
+	"fmt"
+)
+
+// merger counts the tokens of one piece that is not a token itself. It gives the result of the merge rule of byte pair
+// encoding (join the adjacent pair with the lowest id, leftmost first, until none is left) without merging anything:
+// it lays tokens from left to right, longest first, and takes one back when no continuation agrees with the rule.
+//
+// That works because the rule leaves a boundary between two tokens exactly if merging the bytes of these two alone
+// leaves it (see splits). A place from which no continuation exists is marked dead and never tried again, so every
+// place is visited a bounded number of times and a piece of any length costs linear time.
+type merger struct {
+	words *vocabulary
+	laid  []uint32 // the tokens laid so far
+	dead  []uint64 // one bit a byte position: no legal tokens from here on
+	// steps counts placements and removals, for the test of linearity.
+	steps int
+}
+
+// ctxInterval is how many bytes are counted between two looks at the context.
+const ctxInterval = 64 << 10
+
+// keepScratch is the largest scratch space, in entries, that a merger keeps for its next piece.
+const keepScratch = 64 << 10
+
+// count returns the number of tokens of piece. first is the longest token at its start.
+func (m *merger) count(ctx context.Context, piece string, first uint32) (int, error) {
+	m.reset(len(piece))
+	candidate, at, check := first, 0, ctxInterval
+	for at < len(piece) {
+		m.steps++
+		if at >= check {
+			if err := ctx.Err(); err != nil {
+				return 0, fmt.Errorf("count tokens: %w", err)
+			}
+			check = at + ctxInterval
+		}
+		if m.lay(&at, candidate) {
+			if at < len(piece) {
+				candidate, _ = m.words.trie.longest(piece[at:])
+			}
+			continue
+		}
+		// Nothing fits here: take the last token back and try shorter ones in its place.
+		m.dead[at>>6] |= 1 << (at & 63)
+		candidate = m.laid[len(m.laid)-1]
+		m.laid = m.laid[:len(m.laid)-1]
+		at -= int(m.words.tokens[candidate].length)
+	}
+	return len(m.laid), nil
+}
+
+// lay puts the longest possible token at *at, candidate or a prefix of it, and moves *at behind it.
+func (m *merger) lay(at *int, candidate uint32) bool {
+	for candidate != none {
+		t := &m.words.tokens[candidate]
+		end := *at + int(t.length)
+		if m.dead[end>>6]&(1<<(end&63)) == 0 && (len(m.laid) == 0 || m.words.splits(m.laid[len(m.laid)-1], candidate)) {
+			m.laid = append(m.laid, candidate)
+			*at = end
+			return true
+		}
+		candidate = t.shorter
+	}
+	return false
+}
+
+func (m *merger) reset(length int) {
+	if cap(m.laid) > keepScratch {
+		m.laid = nil
+	}
+	m.laid = m.laid[:0]
+	words := length>>6 + 1
+	if cap(m.dead) < words || cap(m.dead) > keepScratch {
+		m.dead = make([]uint64, max(words, 64))
+	}
+	m.dead = m.dead[:words]
+	clear(m.dead)
+}
+
+// splits reports whether byte pair encoding of the bytes of a followed by those of b leaves the boundary between them.
+// It takes the merges inside a and b back, the latest first, and looks whether a merge across the boundary would have
+// come before.
+func (v *vocabulary) splits(a, b uint32) bool {
+	before := uint32(none)
+	for {
+		if across, ok := v.pairs.merged(a, b); ok && across < before {
+			return false
+		}
+		if a > b {
+			if a < byteTokens {
+				return true
+			}
+			// Among merges of equal id the left one comes first: one across the boundary would come after this one.
+			before = a
+			a = v.tokens[a].right
+		} else {
+			if b < byteTokens {
+				return true
+			}
+			before = b + 1
+			b = v.tokens[b].left
+		}
+	}
+}

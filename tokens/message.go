@@ -1,0 +1,206 @@
+package tokens
+
+import (
+	"context"
+	"strings"
+
+	"github.com/elbowroom/elbowroom/conversation"
+)
+
+// CountMessage sizes one element of the message list, its frame included. It always costs at least one token, so a
+// conversation grows with every message. Errors are the context's.
+func (c *Counter) CountMessage(ctx context.Context, m *conversation.Message, model Model) (Cost, error) {
+	t := c.tally(ctx, model)
+	t.framing(t.frame.message, t.frame.slackMessage)
+	if m.Name != "" {
+		t.framing(t.frame.name, 0)
+		t.text(&t.names, m.Name)
+	}
+	t.blocks(m.Blocks, t.partOf(m.Role))
+	return t.cost()
+}
+
+// CountSystem sizes a system prompt that stands outside the message list; nil costs nothing.
+func (c *Counter) CountSystem(ctx context.Context, m *conversation.Message, model Model) (Cost, error) {
+	if m == nil {
+		return Cost{}, nil
+	}
+	t := c.tally(ctx, model)
+	t.framing(t.frame.system, t.frame.slackMessage)
+	t.blocks(m.Blocks, &t.system)
+	return t.cost()
+}
+
+// tally adds up one piece of a request: classes of text by part, and tokens that come from rules.
+type tally struct {
+	tokenizer
+	ctx      context.Context //nolint:containedctx // lives for one call
+	encoding *Encoding
+	model    Model
+
+	system, tools, prose, calls, results, reasoning, names Classes
+
+	ruled    Parts
+	slack    int
+	warnings []conversation.Warning
+	err      error
+}
+
+func (c *Counter) tally(ctx context.Context, model Model) *tally {
+	return &tally{tokenizer: tokenizerOf(model), ctx: ctx, encoding: c.encoding(model), model: model}
+}
+
+func (t *tally) cost() (Cost, error) {
+	if t.err != nil {
+		return Cost{}, t.err
+	}
+	text := Parts{
+		System:      t.estimate(t.system),
+		Tools:       t.estimate(t.tools),
+		Text:        t.estimate(t.prose),
+		ToolCalls:   t.estimate(t.calls),
+		ToolResults: t.estimate(t.results),
+		Reasoning:   t.estimate(t.reasoning),
+		Framing:     t.estimate(t.names),
+	}
+	return Cost{Parts: text.Add(t.ruled), Text: text.Total(), Slack: t.slack, Warnings: t.warnings}, nil
+}
+
+func (t *tally) text(part *Classes, text string) {
+	if t.err != nil || text == "" {
+		return
+	}
+	classes, err := t.encoding.CountClasses(t.ctx, text)
+	if err != nil {
+		t.err = err
+		return
+	}
+	*part = part.Add(classes)
+}
+
+func (t *tally) framing(n, slack int) {
+	t.ruled.Framing += n
+	t.slack += slack
+}
+
+func (t *tally) warn(code, detail string) {
+	t.warnings = append(t.warnings, conversation.Warning{Code: code, Message: -1, Detail: detail})
+}
+
+// partOf is where the text of a message of the role belongs.
+func (t *tally) partOf(role conversation.Role) *Classes {
+	switch role {
+	case conversation.RoleSystem:
+		return &t.system
+	case conversation.RoleTool:
+		return &t.results
+	default:
+		return &t.prose
+	}
+}
+
+func (t *tally) blocks(blocks []conversation.Block, part *Classes) {
+	for i := range blocks {
+		t.block(&blocks[i], part)
+	}
+}
+
+func (t *tally) block(b *conversation.Block, part *Classes) {
+	switch b.Kind {
+	case conversation.KindText, conversation.KindRefusal, conversation.KindCompaction:
+		t.text(part, b.Text)
+	case conversation.KindThinking:
+		t.text(&t.reasoning, b.Text)
+	case conversation.KindRedactedThinking:
+		t.warn(WarnOpaqueNotCounted, "redacted thinking")
+	case conversation.KindToolUse, conversation.KindServerToolUse:
+		t.call(b)
+	case conversation.KindToolResult:
+		t.framing(t.frame.result, t.frame.slackCall)
+		t.blocks(b.Result, &t.results)
+	case conversation.KindServerToolResult:
+		t.framing(t.frame.result, t.frame.slackCall)
+		t.json(&t.results, b.Raw)
+	case conversation.KindMedia:
+		t.media(b, part)
+	default:
+		t.warn(WarnUnknownBlock, "a block of type "+conversation.Quote(b.Type)+" counts as its JSON text")
+		t.json(part, b.Raw)
+	}
+}
+
+func (t *tally) call(b *conversation.Block) {
+	t.framing(t.frame.call, t.frame.slackCall)
+	t.text(&t.calls, b.Name)
+	t.text(&t.calls, b.Input)
+	if t.frame.param > 0 {
+		t.framing(t.frame.param*topLevelMembers(b.Input), 0)
+	}
+	if b.Site != conversation.SiteToolCalls && b.Site != conversation.SiteFunctionCall {
+		return
+	}
+	switch b.InputShape {
+	case conversation.ShapeString:
+	case conversation.ShapeOther:
+		t.warn(WarnOddArguments, "the arguments of a call are a JSON value and not a string; they count as its text")
+	default:
+		t.warn(WarnOddArguments, "a call without arguments")
+	}
+}
+
+// topLevelMembers is the number of members of a JSON object, 0 for anything else.
+func topLevelMembers(json string) int {
+	members, ok := conversation.Members(json)
+	if !ok {
+		return 0
+	}
+	return len(members)
+}
+
+// blobLength is the shortest string of base64 characters that counts as data and not as text, in bytes. Words and
+// identifiers stay well below.
+const blobLength = 512
+
+// json counts a JSON text without the data in it: long base64 strings and data URLs are not what a model reads as text.
+func (t *tally) json(part *Classes, json string) {
+	if len(json) < blobLength {
+		t.text(part, json)
+		return
+	}
+	values, ok := conversation.StringValues(json)
+	if !ok {
+		t.text(part, json)
+		return
+	}
+	from := 0
+	for _, v := range values {
+		switch {
+		case len(v.Text) < blobLength:
+			continue
+		case isDataURL(v.Text):
+			t.inlineURL(v.Text)
+		case isBlob(v.Text):
+			t.warn(WarnOpaqueNotCounted, "encoded data inside a block")
+		default:
+			continue
+		}
+		t.text(part, json[from:v.Span.Start+1])
+		from = v.Span.End - 1
+	}
+	t.text(part, json[from:])
+}
+
+func isBlob(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '+', c == '/', c == '=', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func isDataURL(s string) bool {
+	return strings.HasPrefix(s, "data:") && strings.Contains(s[:min(len(s), 100)], ",")
+}

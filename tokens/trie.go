@@ -1,0 +1,155 @@
+package tokens
+
+// trie finds the longest token at the start of a text. It is a double array: the child of a node for byte c is at
+// index base(node)+c, and it is that node's child only if its label says c. No two nodes share a base, so the label
+// alone decides. One slot is one uint64, so a step is one load:
+//
+//	bits 0..23  base
+//	bits 24..31 label: the byte that leads here
+//	bit  32     set if the slot is used
+//	bits 40..   token that ends here, plus one; 0 if none does
+type trie struct {
+	slots []uint64
+}
+
+const (
+	baseMask   = 1<<24 - 1
+	labelShift = 24
+	labelMask  = 0x1ff
+	slotUsed   = 1 << 32
+	tokenShift = 40
+)
+
+// longest returns the longest token that is a prefix of s and its length in bytes; length 0 if there is none.
+func (t *trie) longest(s string) (id uint32, length int) {
+	node := t.slots[0]
+	var found uint64
+	for i := range len(s) {
+		c := s[i]
+		node = t.slots[node&baseMask+uint64(c)]
+		if node>>labelShift&labelMask != uint64(c)|0x100 {
+			break
+		}
+		if node>>tokenShift != 0 {
+			found, length = node>>tokenShift, i+1
+		}
+	}
+	if length == 0 {
+		return 0, 0
+	}
+	return uint32(found - 1), length //nolint:gosec // 18 bits
+}
+
+// branch is a trie node still to be placed: the texts [from, to) share their first depth bytes and start here.
+type branch struct {
+	slot     uint32
+	from, to int
+	depth    int
+}
+
+// trieBuilder places nodes breadth first, each where its children fit between those already placed.
+type trieBuilder struct {
+	sorted   sortedTexts
+	slots    []uint64
+	baseUsed []bool
+	several  int // where the search for a node with several children starts
+	lone     int // where the search for a node with one child starts
+	queue    []branch
+	children []branch // children of the node at hand
+	labels   []byte   // their labels, ascending
+}
+
+// crowded is how many slots a search visits before it leaves them behind for good. That keeps building linear; the gaps
+// left behind by nodes with several children are filled by those with one.
+const crowded = 128
+
+func newTrie(sorted sortedTexts) trie {
+	b := &trieBuilder{sorted: sorted, queue: make([]branch, 0, len(sorted.bytes)/2)}
+	b.grow(3 * len(sorted.ids))
+	// A node without children has base 0, which leads to the first 256 slots. No node with children has that base, and
+	// the root, in slot 0, has no label: so nothing there matches.
+	b.baseUsed[0] = true
+	b.queue = append(b.queue, branch{to: len(sorted.ids)})
+	for i := 0; i < len(b.queue); i++ { // the queue grows while it is read
+		b.place(b.queue[i])
+	}
+	last := len(b.slots)
+	for last > 0 && b.slots[last-1] == 0 {
+		last--
+	}
+	// Any base plus any byte stays in range, so a lookup needs no check of its own.
+	slots := make([]uint64, last+256)
+	copy(slots, b.slots)
+	return trie{slots: slots}
+}
+
+// place gives the children of a node their slots and queues those that have children themselves.
+func (b *trieBuilder) place(n branch) {
+	if len(b.sorted.text(n.from)) == n.depth {
+		b.slots[n.slot] |= uint64(b.sorted.ids[n.from]+1) << tokenShift
+		n.from++
+	}
+	if n.from == n.to {
+		return
+	}
+	b.children, b.labels = b.children[:0], b.labels[:0]
+	for i := n.from; i < n.to; i++ {
+		c := b.sorted.text(i)[n.depth]
+		if k := len(b.labels); k == 0 || b.labels[k-1] != c {
+			b.labels = append(b.labels, c)
+			b.children = append(b.children, branch{from: i, depth: n.depth + 1})
+		}
+		b.children[len(b.children)-1].to = i + 1
+	}
+	base := b.findBase()
+	b.baseUsed[base] = true
+	b.slots[n.slot] |= uint64(base) //nolint:gosec // not negative
+	for i, child := range b.children {
+		slot := base + int(b.labels[i])
+		b.slots[slot] = slotUsed | uint64(b.labels[i])<<labelShift
+		child.slot = uint32(slot) //nolint:gosec // fewer than 1<<24 slots
+		b.queue = append(b.queue, child)
+	}
+}
+
+// findBase returns a free base that puts every child on a gap.
+func (b *trieBuilder) findBase() int {
+	from := &b.lone
+	if len(b.labels) > 1 {
+		from = &b.several
+	}
+	first := int(b.labels[0])
+	visited := 0
+	for gap := max(*from, first); ; gap++ {
+		b.grow(gap + 257)
+		if visited++; visited == crowded {
+			*from = gap
+		}
+		if b.slots[gap] != 0 {
+			continue
+		}
+		if base := gap - first; !b.baseUsed[base] && b.fits(base) {
+			if len(b.labels) == 1 {
+				*from = gap + 1
+			}
+			return base
+		}
+	}
+}
+
+func (b *trieBuilder) fits(base int) bool {
+	for _, label := range b.labels[1:] {
+		if b.slots[base+int(label)] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *trieBuilder) grow(size int) {
+	if size > len(b.slots) {
+		size += size / 4
+		b.slots = append(b.slots, make([]uint64, size-len(b.slots))...)
+		b.baseUsed = append(b.baseUsed, make([]bool, size-len(b.baseUsed))...)
+	}
+}
