@@ -2,7 +2,6 @@ package tokens
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"os"
@@ -104,71 +103,6 @@ func TestChatFramesOfOpenAI(t *testing.T) {
 	}
 }
 
-func TestToolDefinitionsOfOpenAIAreTypeScript(t *testing.T) {
-	conv := openAI(t, `{"messages":[],"tools":[
-		{"type":"function","function":{"name":"look","description":"Look at a pier.\nTwice.","parameters":{"type":"object","properties":{
-			"pier":{"type":"integer","description":"Its number"},
-			"day":{"type":"string","enum":["today","tomorrow"]},
-			"tags":{"type":"array","items":{"type":"string"}},
-			"where":{"type":"object","properties":{"x":{"type":"number"}},"required":["x"]},
-			"note":{"anyOf":[{"type":"string"},{"type":"null"}]},
-			"either":{"type":["string","null"]},
-			"any":{}},"required":["pier","where"]}}},
-		{"type":"function","function":{"name":"stop"}}]}`)
-	var got []string
-	for i := range conv.Tools {
-		got = append(got, definition(&conv.Tools[i], newRegistry(t).Lookup("gpt-4o")))
-	}
-	want := []string{
-		"// Look at a pier.\n// Twice.\ntype look = (_: {\n// Its number\npier: number,\nday?: \"today\" | \"tomorrow\",\ntags?: string[],\n" +
-			"where: {\nx: number,\n},\nnote?: string | null,\neither?: string | null,\nany?: any,\n}) => any;\n\n",
-		"type stop = () => any;\n\n",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestToolDefinitionsElsewhereAreCompactJSON(t *testing.T) {
-	conv := anthropic(t, `{"messages":[],"tools":[
-		{"name":"look","description":"Look \"up\"","input_schema":{ "type": "object",
-			"properties": {"a b": {"type": "string", "default": " x "}} },"cache_control":{"type":"ephemeral"}},
-		{"type":"web_search_20250305", "name":"web_search"}]}`)
-	var got []string
-	for i := range conv.Tools {
-		got = append(got, definition(&conv.Tools[i], newRegistry(t).Lookup("claude-opus-5")))
-	}
-	want := []string{
-		`{"description":"Look \"up\"","name":"look","parameters":{"type":"object","properties":{"a b":{"type":"string","default":" x "}}}}`,
-		`{"type":"web_search_20250305","name":"web_search"}`,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestClaudeAddsItsToolPromptOnceAndNothingForDeferredTools(t *testing.T) {
-	c, claude := NewCounter(), newRegistry(t).Lookup("claude-sonnet-4-5")
-	const message = `"messages":[{"role":"user","content":"hi"}]`
-	tool := func(extra string) string { return `{"name":"look","input_schema":{"type":"object"}` + extra + `}` }
-	size := func(tools ...string) int {
-		return report(t, c, anthropic(t, `{`+message+`,"tools":[`+strings.Join(tools, ",")+`]}`), claude).Tools
-	}
-	one, two := size(tool("")), size(tool(""), tool(""))
-	if none := size(); none != 0 {
-		t.Errorf("no tools cost %d", none)
-	}
-	if one <= claude.ToolPrompt || two-one != one-claude.ToolPrompt && two-one != one-claude.ToolPrompt+1 && two-one != one-claude.ToolPrompt-1 {
-		t.Errorf("one tool costs %d, two %d: the tool prompt of %d must be added once", one, two, claude.ToolPrompt)
-	}
-	if deferred := size(tool(`,"defer_loading":true`)); deferred != 0 {
-		t.Errorf("a deferred tool costs %d", deferred)
-	}
-	if marked := size(tool(`,"cache_control":{"type":"ephemeral"}`)); marked != one {
-		t.Errorf("a marked tool costs %d, an unmarked one %d", marked, one)
-	}
-}
-
 func TestSystemPromptCountsOnce(t *testing.T) {
 	c, claude := NewCounter(), newRegistry(t).Lookup("claude-sonnet-4-5")
 	with := report(t, c, anthropic(t, `{"system":[{"type":"text","text":"`+strings.Repeat("kelp ", 1000)+`"}],"messages":[{"role":"user","content":"hi"}]}`), claude)
@@ -210,57 +144,6 @@ func TestUnknownBlocksCountAsTheirJSON(t *testing.T) {
 	r = report(t, c, anthropic(t, `[{"role":"user","content":[{"type":"mystery_block","preview":"data:image/png;base64,`+strings.Repeat("QUJD", 50_000)+`","blob":"`+strings.Repeat("QUJD", 50_000)+`"}]}]`), claude)
 	if r.Parts.Text > 100 || r.Parts.Media != 1373 {
 		t.Errorf("%+v", r)
-	}
-}
-
-func TestImagesNeverCountByTheirLength(t *testing.T) {
-	c, r := NewCounter(), newRegistry(t)
-	data := strings.Repeat("QUJD", 50_000)
-	openAIBody := `[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}]},
-		{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"shot","arguments":"{}"}}]},
-		{"role":"tool","tool_call_id":"a","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}]}]`
-	anthropicBody := `[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + data + `"}}]},
-		{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"shot","input":{}}]},
-		{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + data + `"}}]}]}]`
-	for _, conv := range []*conversation.Conversation{openAI(t, openAIBody), anthropic(t, anthropicBody)} {
-		for _, name := range []string{"gpt-4o", "claude-opus-5", "gemini-3-pro", "qwen3", "unknown-model"} {
-			m := r.Lookup(name)
-			got := report(t, c, conv, m)
-			if want := 2 * m.Image.Tokens(0, 0, ""); got.Parts.Media != want {
-				t.Errorf("%s, %s: media %d, want %d", conv.Format, name, got.Parts.Media, want)
-			}
-			if got.Tokens-got.Parts.Media > 200 {
-				t.Errorf("%s, %s: %d tokens beside the images", conv.Format, name, got.Tokens-got.Parts.Media)
-			}
-			if len(got.Warnings) != 2 || got.Warnings[0].Code != WarnMediaAssumed || got.Warnings[0].Message != 0 || got.Warnings[1].Message != 2 {
-				t.Errorf("%s, %s: warnings %v", conv.Format, name, got.Warnings)
-			}
-		}
-	}
-}
-
-func TestDocumentsAndRecordingsCountByRule(t *testing.T) {
-	c, r := NewCounter(), newRegistry(t)
-	block := func(kind, mime string, bytes int) string {
-		return `[{"role":"user","content":[{"type":"` + kind + `","source":{"type":"base64","media_type":"` + mime + `","data":"` + base64.StdEncoding.EncodeToString(make([]byte, bytes)) + `"}}]}]`
-	}
-	for _, x := range []struct {
-		name, model, body string
-		media, text       int
-	}{
-		{name: "one page", model: "claude-opus-5", body: block("document", "application/pdf", 10), media: 2400},
-		{name: "five pages", model: "claude-opus-5", body: block("document", "application/pdf", 5*64<<10-9), media: 12_000},
-		{name: "gemini 2", model: "gemini-2.5-pro", body: block("document", "application/pdf", 10), media: 258},
-		{name: "gemini 3", model: "gemini-3-pro", body: block("document", "application/pdf", 10), media: 560},
-		{name: "other", model: "gpt-4o", body: block("document", "application/pdf", 10), media: 1500},
-		{name: "audio", model: "gemini-2.5-pro", body: block("audio", "audio/mp3", 160_000), media: 320},
-		{name: "file with image", model: "claude-opus-5", body: block("file", "image/png", 10), media: 1373},
-		{name: "text", model: "gpt-4o", body: `[{"role":"user","content":[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"hello world"}}]}]`, text: 2},
-	} {
-		got := report(t, c, anthropic(t, x.body), r.Lookup(x.model))
-		if got.Parts.Media != x.media || got.Parts.Text != x.text {
-			t.Errorf("%s: media %d, text %d; want %d, %d", x.name, got.Parts.Media, got.Parts.Text, x.media, x.text)
-		}
 	}
 }
 

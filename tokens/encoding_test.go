@@ -222,9 +222,6 @@ func TestEncodingIsSafeForConcurrentUse(t *testing.T) {
 }
 
 func TestCountAllocatesNothingOnceWarm(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector drops pooled values at random")
-	}
 	e := newEncoding(t, O200kBase)
 	text := strings.Repeat("The harbour, 漢字 and 12345 unpronounceablewordsthatneedmerging\n", 50)
 	count(t, e, text)

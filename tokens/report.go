@@ -6,10 +6,10 @@ import "github.com/elbowroom/elbowroom/conversation"
 type Method string
 
 const (
-	// MethodLocal: the text is counted with the model's own vocabulary, exactly. What the provider puts around
+	// MethodLocal means that the text is counted with the model's own vocabulary, exactly. What the provider puts around
 	// messages, calls and tools follows its published rules, so a whole request is off by a few tokens at most.
 	MethodLocal Method = "local"
-	// MethodEstimate: the vocabulary is not at hand. The counts of an OpenAI encoding were weighted by class.
+	// MethodEstimate means that the vocabulary is not at hand: the counts of an OpenAI encoding were weighted by class.
 	MethodEstimate Method = "estimate"
 )
 

@@ -70,7 +70,7 @@ func newTrie(sorted sortedTexts) trie {
 	// the root, in slot 0, has no label: so nothing there matches.
 	b.baseUsed[0] = true
 	b.queue = append(b.queue, branch{to: len(sorted.ids)})
-	for i := 0; i < len(b.queue); i++ { // the queue grows while it is read
+	for i := 0; i < len(b.queue); i++ { //nolint:intrange // the queue grows while it is read
 		b.place(b.queue[i])
 	}
 	last := len(b.slots)

@@ -46,7 +46,7 @@ func parse(published []byte) ([]token, error) {
 	slices.SortFunc(out, func(a, b token) int { return cmp.Compare(a.rank, b.rank) })
 	for i, t := range out {
 		if t.rank != i {
-			return nil, fmt.Errorf("rank %d is missing: ranks must be 0, 1, 2, ...", i)
+			return nil, fmt.Errorf("rank %d is missing: ranks must count up from 0", i)
 		}
 		if (len(t.text) == 1) != (i < 256) {
 			return nil, fmt.Errorf("rank %d: the first 256 ranks must be the single bytes", i)

@@ -1,0 +1,102 @@
+package breakpoints
+
+import "github.com/elbowroom/elbowroom/conversation"
+
+// respect leaves a marked conversation as it is. Marks that make the provider
+// refuse the request as a whole are an error; marks that are refused where they
+// stand are reported.
+func (p *placer) respect() (*Result, error) {
+	marks := p.found.marks
+	if len(marks) > MaxMarks {
+		return nil, &MarkError{At: marks[MaxMarks].position(p.c), Count: len(marks), kind: ErrTooManyMarks}
+	}
+	short := false
+	for _, m := range marks {
+		ttl, known := life(m.mark)
+		if ttl == TTL1h && short {
+			return nil, &MarkError{At: m.position(p.c), Count: len(marks), kind: ErrTTLOrder}
+		}
+		short = short || ttl == TTL5m
+		if !known {
+			p.out.warn(WarnUnknownTTL, p.messageOf(m), "the mark on %v has the ttl %q, taken for 5m", m.position(p.c), m.mark.TTL)
+		}
+		if reason := p.illegal(m); reason != "" {
+			p.out.warn(WarnIllegalMark, p.messageOf(m), "the mark on %v is refused by the provider: %s", m.position(p.c), reason)
+		}
+	}
+	p.automaticConflict()
+	p.out.warn(WarnMarksRespected, -1, "%d marks were there already; none was added", len(marks))
+	if free := MaxMarks - len(marks); free < p.opts.Reserved {
+		p.out.warn(WarnReservedTaken, -1, "%d marks leave %d free, %d were to be reserved", len(marks), free, p.opts.Reserved)
+	}
+	p.list()
+	return p.out, nil
+}
+
+// messageOf is the index a warning names, -1 outside the messages.
+func (p *placer) messageOf(m existing) int {
+	if at := m.position(p.c); at.Section == conversation.SectionMessages {
+		return at.Message
+	}
+	return -1
+}
+
+// illegal says why a mark is refused where it stands.
+func (p *placer) illegal(m existing) string {
+	switch m.kind {
+	case inTool:
+		return "the tool carries another one"
+	case inSystem, inMessage:
+		return "it stands inside a block; the block itself must carry it"
+	case onTool:
+		if p.c.Tools[m.message].Deferred {
+			return "a deferred tool is not part of the cached prefix"
+		}
+	case onMessage:
+		if p.layout == LayoutAnthropic {
+			return "it stands on the message; a block must carry it"
+		}
+	case onPart:
+		if p.layout == LayoutAnthropic {
+			return "it stands inside a tool result; the result itself must carry it"
+		}
+		if blankText(&p.c.Messages[m.message].Blocks[m.block].Result[m.part]) {
+			return ReasonEmptyText.Detail()
+		}
+	case onSystem:
+		if blankText(&p.c.System.Blocks[m.block]) {
+			return ReasonEmptyText.Detail()
+		}
+	case onBlock:
+		ref := conversation.Ref{Message: m.message, Block: m.block}
+		_, reason := p.carrier(&p.c.Messages[m.message], ref)
+		switch reason {
+		case ReasonEmptyText, ReasonThinking, ReasonProgrammatic:
+			return reason.Detail()
+		}
+	}
+	return ""
+}
+
+func blankText(b *conversation.Block) bool {
+	return b.Kind == conversation.KindText && conversation.Blank(b.Text)
+}
+
+// automaticConflict reports an automatic mark whose life differs from that of the
+// mark on the last block, which the provider refuses.
+func (p *placer) automaticConflict() {
+	marks := p.found.marks
+	if p.c.AutoMark == nil || len(marks) < 2 || len(p.c.Messages) == 0 {
+		return
+	}
+	last := marks[len(marks)-2]
+	end := len(p.c.Messages) - 1
+	if last.kind != onBlock || last.message != end || last.block != len(p.c.Messages[end].Blocks)-1 {
+		return
+	}
+	own, _ := life(last.mark)
+	automatic, _ := life(p.c.AutoMark)
+	if own != automatic {
+		p.out.warn(WarnAutomaticConflict, end, "the last block is marked for %v and the automatic mark asks for %v; the provider refuses the two together", own, automatic)
+	}
+}
