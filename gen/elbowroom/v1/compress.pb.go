@@ -1278,7 +1278,9 @@ type CompressionReport struct {
 	// Things that did not stop the work.
 	Warnings []*Warning `protobuf:"bytes,27,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// How the tokens were counted: an encoding's name, or the estimate's.
-	CountedBy     string `protobuf:"bytes,28,opt,name=counted_by,json=countedBy,proto3" json:"counted_by,omitempty"`
+	CountedBy string `protobuf:"bytes,28,opt,name=counted_by,json=countedBy,proto3" json:"counted_by,omitempty"`
+	// What stands in the conversation no more, but for what the summary says of it.
+	Removed       *RemovedContent `protobuf:"bytes,29,opt,name=removed,proto3" json:"removed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1509,6 +1511,104 @@ func (x *CompressionReport) GetCountedBy() string {
 	return ""
 }
 
+func (x *CompressionReport) GetRemoved() *RemovedContent {
+	if x != nil {
+		return x.Removed
+	}
+	return nil
+}
+
+// RemovedContent counts what was summarized away.
+type RemovedContent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Messages.
+	Messages int32 `protobuf:"varint,1,opt,name=messages,proto3" json:"messages,omitempty"`
+	// Their tokens.
+	Tokens int32 `protobuf:"varint,2,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// Tool calls in them.
+	ToolCalls int32 `protobuf:"varint,3,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
+	// Tool results in them.
+	ToolResults int32 `protobuf:"varint,4,opt,name=tool_results,json=toolResults,proto3" json:"tool_results,omitempty"`
+	// Images, documents, audio and video in them.
+	Media int32 `protobuf:"varint,5,opt,name=media,proto3" json:"media,omitempty"`
+	// Thinking blocks in them. Those removed from kept messages are in thinking_removed.
+	ThinkingBlocks int32 `protobuf:"varint,6,opt,name=thinking_blocks,json=thinkingBlocks,proto3" json:"thinking_blocks,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RemovedContent) Reset() {
+	*x = RemovedContent{}
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemovedContent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemovedContent) ProtoMessage() {}
+
+func (x *RemovedContent) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemovedContent.ProtoReflect.Descriptor instead.
+func (*RemovedContent) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *RemovedContent) GetMessages() int32 {
+	if x != nil {
+		return x.Messages
+	}
+	return 0
+}
+
+func (x *RemovedContent) GetTokens() int32 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *RemovedContent) GetToolCalls() int32 {
+	if x != nil {
+		return x.ToolCalls
+	}
+	return 0
+}
+
+func (x *RemovedContent) GetToolResults() int32 {
+	if x != nil {
+		return x.ToolResults
+	}
+	return 0
+}
+
+func (x *RemovedContent) GetMedia() int32 {
+	if x != nil {
+		return x.Media
+	}
+	return 0
+}
+
+func (x *RemovedContent) GetThinkingBlocks() int32 {
+	if x != nil {
+		return x.ThinkingBlocks
+	}
+	return 0
+}
+
 // Region is a run of messages with one fate.
 type Region struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1526,7 +1626,7 @@ type Region struct {
 
 func (x *Region) Reset() {
 	*x = Region{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1538,7 +1638,7 @@ func (x *Region) String() string {
 func (*Region) ProtoMessage() {}
 
 func (x *Region) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1551,7 +1651,7 @@ func (x *Region) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Region.ProtoReflect.Descriptor instead.
 func (*Region) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{5}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Region) GetKind() RegionKind {
@@ -1603,7 +1703,7 @@ type PrunedItem struct {
 
 func (x *PrunedItem) Reset() {
 	*x = PrunedItem{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1615,7 +1715,7 @@ func (x *PrunedItem) String() string {
 func (*PrunedItem) ProtoMessage() {}
 
 func (x *PrunedItem) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1628,7 +1728,7 @@ func (x *PrunedItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrunedItem.ProtoReflect.Descriptor instead.
 func (*PrunedItem) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{6}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PrunedItem) GetMessageIndex() int32 {
@@ -1688,7 +1788,7 @@ type Repair struct {
 
 func (x *Repair) Reset() {
 	*x = Repair{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1700,7 +1800,7 @@ func (x *Repair) String() string {
 func (*Repair) ProtoMessage() {}
 
 func (x *Repair) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1713,7 +1813,7 @@ func (x *Repair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Repair.ProtoReflect.Descriptor instead.
 func (*Repair) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{7}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Repair) GetKind() RepairKind {
@@ -1750,7 +1850,7 @@ type FailedRung struct {
 
 func (x *FailedRung) Reset() {
 	*x = FailedRung{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1762,7 +1862,7 @@ func (x *FailedRung) String() string {
 func (*FailedRung) ProtoMessage() {}
 
 func (x *FailedRung) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1775,7 +1875,7 @@ func (x *FailedRung) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailedRung.ProtoReflect.Descriptor instead.
 func (*FailedRung) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{8}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *FailedRung) GetSummarizer() string {
@@ -1809,7 +1909,7 @@ type SummarizerUsage struct {
 
 func (x *SummarizerUsage) Reset() {
 	*x = SummarizerUsage{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1821,7 +1921,7 @@ func (x *SummarizerUsage) String() string {
 func (*SummarizerUsage) ProtoMessage() {}
 
 func (x *SummarizerUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1834,7 +1934,7 @@ func (x *SummarizerUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SummarizerUsage.ProtoReflect.Descriptor instead.
 func (*SummarizerUsage) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{9}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SummarizerUsage) GetSummarizer() string {
@@ -1942,7 +2042,8 @@ const file_elbowroom_v1_compress_proto_rawDesc = "" +
 	"\x05Usage\x12,\n" +
 	"\rprompt_tokens\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fpromptTokens\x124\n" +
 	"\x11completion_tokens\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x10completionTokens\x12,\n" +
-	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\xef\t\n" +
+	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\xa7\n" +
+	"\n" +
 	"\x11CompressionReport\x12#\n" +
 	"\rtokens_before\x18\x01 \x01(\x05R\ftokensBefore\x12!\n" +
 	"\ftokens_after\x18\x02 \x01(\x05R\vtokensAfter\x12%\n" +
@@ -1974,9 +2075,18 @@ const file_elbowroom_v1_compress_proto_rawDesc = "" +
 	"\x05state\x18\x1a \x01(\tR\x05state\x121\n" +
 	"\bwarnings\x18\x1b \x03(\v2\x15.elbowroom.v1.WarningR\bwarnings\x12\x1d\n" +
 	"\n" +
-	"counted_by\x18\x1c \x01(\tR\tcountedByB\x10\n" +
+	"counted_by\x18\x1c \x01(\tR\tcountedBy\x126\n" +
+	"\aremoved\x18\x1d \x01(\v2\x1c.elbowroom.v1.RemovedContentR\aremovedB\x10\n" +
 	"\x0e_summary_indexB\x16\n" +
-	"\x14_first_changed_index\"v\n" +
+	"\x14_first_changed_index\"\xc5\x01\n" +
+	"\x0eRemovedContent\x12\x1a\n" +
+	"\bmessages\x18\x01 \x01(\x05R\bmessages\x12\x16\n" +
+	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\x12\x1d\n" +
+	"\n" +
+	"tool_calls\x18\x03 \x01(\x05R\ttoolCalls\x12!\n" +
+	"\ftool_results\x18\x04 \x01(\x05R\vtoolResults\x12\x14\n" +
+	"\x05media\x18\x05 \x01(\x05R\x05media\x12'\n" +
+	"\x0fthinking_blocks\x18\x06 \x01(\x05R\x0ethinkingBlocks\"v\n" +
 	"\x06Region\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.elbowroom.v1.RegionKindR\x04kind\x12\x14\n" +
 	"\x05start\x18\x02 \x01(\x05R\x05start\x12\x10\n" +
@@ -2086,7 +2196,7 @@ func file_elbowroom_v1_compress_proto_rawDescGZIP() []byte {
 }
 
 var file_elbowroom_v1_compress_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
-var file_elbowroom_v1_compress_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_elbowroom_v1_compress_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_elbowroom_v1_compress_proto_goTypes = []any{
 	(Layer)(0),                  // 0: elbowroom.v1.Layer
 	(Outcome)(0),                // 1: elbowroom.v1.Outcome
@@ -2104,50 +2214,52 @@ var file_elbowroom_v1_compress_proto_goTypes = []any{
 	(*CompressionPolicy)(nil),   // 13: elbowroom.v1.CompressionPolicy
 	(*Usage)(nil),               // 14: elbowroom.v1.Usage
 	(*CompressionReport)(nil),   // 15: elbowroom.v1.CompressionReport
-	(*Region)(nil),              // 16: elbowroom.v1.Region
-	(*PrunedItem)(nil),          // 17: elbowroom.v1.PrunedItem
-	(*Repair)(nil),              // 18: elbowroom.v1.Repair
-	(*FailedRung)(nil),          // 19: elbowroom.v1.FailedRung
-	(*SummarizerUsage)(nil),     // 20: elbowroom.v1.SummarizerUsage
-	(*Conversation)(nil),        // 21: elbowroom.v1.Conversation
-	(View)(0),                   // 22: elbowroom.v1.View
-	(*Edit)(nil),                // 23: elbowroom.v1.Edit
-	(*Splice)(nil),              // 24: elbowroom.v1.Splice
-	(*durationpb.Duration)(nil), // 25: google.protobuf.Duration
-	(*Warning)(nil),             // 26: elbowroom.v1.Warning
+	(*RemovedContent)(nil),      // 16: elbowroom.v1.RemovedContent
+	(*Region)(nil),              // 17: elbowroom.v1.Region
+	(*PrunedItem)(nil),          // 18: elbowroom.v1.PrunedItem
+	(*Repair)(nil),              // 19: elbowroom.v1.Repair
+	(*FailedRung)(nil),          // 20: elbowroom.v1.FailedRung
+	(*SummarizerUsage)(nil),     // 21: elbowroom.v1.SummarizerUsage
+	(*Conversation)(nil),        // 22: elbowroom.v1.Conversation
+	(View)(0),                   // 23: elbowroom.v1.View
+	(*Edit)(nil),                // 24: elbowroom.v1.Edit
+	(*Splice)(nil),              // 25: elbowroom.v1.Splice
+	(*durationpb.Duration)(nil), // 26: google.protobuf.Duration
+	(*Warning)(nil),             // 27: elbowroom.v1.Warning
 }
 var file_elbowroom_v1_compress_proto_depIdxs = []int32{
-	21, // 0: elbowroom.v1.CompressRequest.conversation:type_name -> elbowroom.v1.Conversation
+	22, // 0: elbowroom.v1.CompressRequest.conversation:type_name -> elbowroom.v1.Conversation
 	13, // 1: elbowroom.v1.CompressRequest.policy:type_name -> elbowroom.v1.CompressionPolicy
 	0,  // 2: elbowroom.v1.CompressRequest.layer:type_name -> elbowroom.v1.Layer
 	14, // 3: elbowroom.v1.CompressRequest.last_usage:type_name -> elbowroom.v1.Usage
-	22, // 4: elbowroom.v1.CompressRequest.view:type_name -> elbowroom.v1.View
+	23, // 4: elbowroom.v1.CompressRequest.view:type_name -> elbowroom.v1.View
 	1,  // 5: elbowroom.v1.CompressResponse.outcome:type_name -> elbowroom.v1.Outcome
-	21, // 6: elbowroom.v1.CompressResponse.conversation:type_name -> elbowroom.v1.Conversation
-	23, // 7: elbowroom.v1.CompressResponse.edits:type_name -> elbowroom.v1.Edit
-	24, // 8: elbowroom.v1.CompressResponse.splices:type_name -> elbowroom.v1.Splice
+	22, // 6: elbowroom.v1.CompressResponse.conversation:type_name -> elbowroom.v1.Conversation
+	24, // 7: elbowroom.v1.CompressResponse.edits:type_name -> elbowroom.v1.Edit
+	25, // 8: elbowroom.v1.CompressResponse.splices:type_name -> elbowroom.v1.Splice
 	15, // 9: elbowroom.v1.CompressResponse.report:type_name -> elbowroom.v1.CompressionReport
 	2,  // 10: elbowroom.v1.CompressionPolicy.profile:type_name -> elbowroom.v1.Profile
 	3,  // 11: elbowroom.v1.CompressionPolicy.system_note:type_name -> elbowroom.v1.SystemNote
 	4,  // 12: elbowroom.v1.CompressionPolicy.thinking:type_name -> elbowroom.v1.ThinkingPolicy
 	5,  // 13: elbowroom.v1.CompressionPolicy.alternation:type_name -> elbowroom.v1.Alternation
 	6,  // 14: elbowroom.v1.CompressionPolicy.failure_policy:type_name -> elbowroom.v1.FailurePolicy
-	16, // 15: elbowroom.v1.CompressionReport.regions:type_name -> elbowroom.v1.Region
-	17, // 16: elbowroom.v1.CompressionReport.pruned:type_name -> elbowroom.v1.PrunedItem
-	18, // 17: elbowroom.v1.CompressionReport.repairs:type_name -> elbowroom.v1.Repair
+	17, // 15: elbowroom.v1.CompressionReport.regions:type_name -> elbowroom.v1.Region
+	18, // 16: elbowroom.v1.CompressionReport.pruned:type_name -> elbowroom.v1.PrunedItem
+	19, // 17: elbowroom.v1.CompressionReport.repairs:type_name -> elbowroom.v1.Repair
 	10, // 18: elbowroom.v1.CompressionReport.rung:type_name -> elbowroom.v1.Rung
-	19, // 19: elbowroom.v1.CompressionReport.failed_rungs:type_name -> elbowroom.v1.FailedRung
-	20, // 20: elbowroom.v1.CompressionReport.summarizer_usage:type_name -> elbowroom.v1.SummarizerUsage
-	25, // 21: elbowroom.v1.CompressionReport.retry_after:type_name -> google.protobuf.Duration
-	26, // 22: elbowroom.v1.CompressionReport.warnings:type_name -> elbowroom.v1.Warning
-	7,  // 23: elbowroom.v1.Region.kind:type_name -> elbowroom.v1.RegionKind
-	8,  // 24: elbowroom.v1.PrunedItem.kind:type_name -> elbowroom.v1.PruneKind
-	9,  // 25: elbowroom.v1.Repair.kind:type_name -> elbowroom.v1.RepairKind
-	26, // [26:26] is the sub-list for method output_type
-	26, // [26:26] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	20, // 19: elbowroom.v1.CompressionReport.failed_rungs:type_name -> elbowroom.v1.FailedRung
+	21, // 20: elbowroom.v1.CompressionReport.summarizer_usage:type_name -> elbowroom.v1.SummarizerUsage
+	26, // 21: elbowroom.v1.CompressionReport.retry_after:type_name -> google.protobuf.Duration
+	27, // 22: elbowroom.v1.CompressionReport.warnings:type_name -> elbowroom.v1.Warning
+	16, // 23: elbowroom.v1.CompressionReport.removed:type_name -> elbowroom.v1.RemovedContent
+	7,  // 24: elbowroom.v1.Region.kind:type_name -> elbowroom.v1.RegionKind
+	8,  // 25: elbowroom.v1.PrunedItem.kind:type_name -> elbowroom.v1.PruneKind
+	9,  // 26: elbowroom.v1.Repair.kind:type_name -> elbowroom.v1.RepairKind
+	27, // [27:27] is the sub-list for method output_type
+	27, // [27:27] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_elbowroom_v1_compress_proto_init() }
@@ -2164,7 +2276,7 @@ func file_elbowroom_v1_compress_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_elbowroom_v1_compress_proto_rawDesc), len(file_elbowroom_v1_compress_proto_rawDesc)),
 			NumEnums:      11,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

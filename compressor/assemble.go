@@ -1,0 +1,318 @@
+package compressor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/elbowroom/elbowroom/conversation"
+)
+
+// finish builds the result, measures it, and proves it.
+func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result *Result, s summary) (verdict, error) {
+	j.assemble(rewrite, s)
+	applied := rewrite.Apply()
+	after, err := j.sizes.after(ctx, rewrite, applied)
+	if err != nil {
+		return verdict{}, err
+	}
+	r := j.report
+	least := int(j.rules.minGain * float64(r.TokensBefore))
+	if after.Tokens >= r.TokensBefore || r.TokensBefore-after.Tokens < least {
+		return verdict{OutcomeNoGain, fmt.Sprintf("the result would have %d tokens, the conversation has %d", after.Tokens, r.TokensBefore)}, nil
+	}
+	if err := j.verify(rewrite, applied, s); err != nil {
+		return verdict{}, err
+	}
+	r.TokensAfter, r.MessagesAfter = after.Tokens, len(applied.From)
+	r.Rung, r.FirstChanged = s.rung, firstChangedIndex(rewrite, j.c)
+	if s.body != "" {
+		r.Removed = j.removed()
+		r.Round, result.Summary = j.round(), s.body
+		r.SummaryIndex = j.summaryIndex(applied)
+		r.SummaryTokens = after.Messages[r.SummaryIndex]
+		result.State = j.engine.states.seal(state{Round: r.Round, Digest: digest(s.body)})
+	}
+	j.engine.sessions.record(ctx, j.req.SessionID, r.TokensBefore, r.TokensAfter)
+	return verdict{OutcomeCompressed, compressedReason(r)}, nil
+}
+
+// removed counts what the summary stands for.
+func (j *job) removed() Removed {
+	var out Removed
+	for i, kept := range j.keptMessages() {
+		if kept || j.earlier.covers(i, j.rows) {
+			continue
+		}
+		out.Messages++
+		out.Tokens += j.counts.Messages[i]
+		for b := range j.c.Messages[i].Blocks {
+			switch block := &j.c.Messages[i].Blocks[b]; {
+			case block.Kind == conversation.KindToolUse, block.Kind == conversation.KindServerToolUse:
+				out.ToolCalls++
+			case block.Kind == conversation.KindToolResult, block.Kind == conversation.KindServerToolResult:
+				out.ToolResults++
+			case block.Kind == conversation.KindMedia:
+				out.Media++
+			case block.IsThinking():
+				out.ThinkingBlocks++
+			}
+		}
+	}
+	return out
+}
+
+func compressedReason(r *Report) string {
+	if r.Rung == RungPruneOnly {
+		return plural(len(r.Pruned), "old tool result or argument") + " shortened; nothing was summarized"
+	}
+	return plural(r.MessagesSummarized, "message") + " summarized"
+}
+
+// firstChangedIndex is firstChanged as the report gives it: the index of the
+// first changed or replaced message.
+func firstChangedIndex(rewrite *conversation.Rewrite, c *conversation.Conversation) int {
+	if rewrite.System() != nil {
+		return -1
+	}
+	for i := range c.Messages {
+		if len(rewrite.Inserted(i)) > 0 || rewrite.Changed(i) {
+			return i
+		}
+	}
+	return len(c.Messages)
+}
+
+// assemble turns the plan into a rewrite: head, summary, what was kept of the
+// middle, tail.
+func (j *job) assemble(rewrite *conversation.Rewrite, s summary) {
+	kept := j.keptMessages()
+	for i, keep := range kept {
+		if !keep {
+			rewrite.Drop(i)
+		}
+	}
+	isKept := func(i int) bool { return kept[i] }
+	j.applyRepairs(rewrite, isKept)
+	j.reportRepairs(isKept)
+	j.report.Pruned = nil
+	j.applyPruning(rewrite)
+	if s.body == "" {
+		j.applyThinking(rewrite, firstChanged(rewrite, j.c))
+		return
+	}
+	if j.addsNote() {
+		j.applyNote(rewrite)
+	}
+	at := j.rows[j.layout.head].index
+	j.applyThinking(rewrite, min(firstChanged(rewrite, j.c), at-1))
+	rewrite.Insert(at, conversation.NewMessage{
+		Role: j.summaryRole(), Text: frameSummary(s.body, j.round(), j.trace(messagesFrom(rewrite.Apply(), at))),
+	})
+}
+
+// messagesFrom are the messages of the result that stand at or after message at
+// of the input.
+func messagesFrom(applied *conversation.Applied, at int) []conversation.Message {
+	for i, from := range applied.From {
+		if from >= at {
+			return applied.Conversation.Messages[i:]
+		}
+	}
+	return nil
+}
+
+func (j *job) applyNote(rewrite *conversation.Rewrite) {
+	if j.c.System != nil {
+		rewrite.AppendSystemText(systemNote)
+		return
+	}
+	rewrite.AppendText(0, systemNote)
+}
+
+// keptMessages says of every input message whether it stays. A message that a
+// repair removes shares the fate of the one before it.
+func (j *job) keptMessages() []bool {
+	kept := make([]bool, len(j.c.Messages))
+	fate := make(map[int]bool, len(j.rows))
+	for r := range j.rows {
+		if i := j.rows[r].index; i >= 0 {
+			fate[i] = j.keptRow(r)
+		}
+	}
+	last := true
+	for i := range kept {
+		if f, ok := fate[i]; ok {
+			last = f
+		}
+		kept[i] = last
+	}
+	return kept
+}
+
+// summaryRole is user where that makes no two neighbours alike, else assistant
+// where that does, else user, which every provider accepts beside another user
+// message. After the system prompt, and where no request is left, it is user.
+func (j *job) summaryRole() conversation.Role {
+	before, after := j.neighbours(j.layout)
+	user, assistant := conversation.RoleUser, conversation.RoleAssistant
+	switch {
+	case before == conversation.RoleSystem, !j.keepsRequest():
+		return user
+	case before != user && after != user:
+		return user
+	case before != assistant && after != assistant:
+		return assistant
+	default:
+		return user
+	}
+}
+
+// neighbours are the roles of the last row before the summary (system when there
+// is none) and of the first kept row after it.
+func (j *job) neighbours(l layout) (before, after conversation.Role) {
+	before = conversation.RoleSystem
+	if l.head > 0 {
+		before = j.role(l.head - 1)
+	}
+	for r := l.middle; r < len(j.rows); r++ {
+		if r >= l.tail || l.keep[r] {
+			return before, j.role(r)
+		}
+	}
+	return before, conversation.RoleOther
+}
+
+func (j *job) keepsRequest() bool {
+	for r := range j.rows {
+		if j.rows[r].request && j.keptRow(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// summaryIndex is the position of the new summary in the result.
+func (j *job) summaryIndex(applied *conversation.Applied) int {
+	for i, from := range applied.From {
+		if from < 0 && isSummary(&applied.Conversation.Messages[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// alternate grows the middle until the summary alternates with its neighbours:
+// first at the tail's start, never past the newest request, then at the head's
+// end.
+func (j *job) alternate(l layout) layout {
+	if j.alternates(l) {
+		return l
+	}
+	grown := l
+	newest := newestRequest(j.rows)
+	for next := unitLimit(j.rows, l.tail+1); next < len(j.rows); next = unitLimit(j.rows, next+1) {
+		crossesRequest := newest >= l.tail && newest < next
+		if crossesRequest || len(l.keep) > 0 || anyPinned(j.rows[l.tail:next]) {
+			break
+		}
+		if grown.tail = next; j.alternates(grown) {
+			return grown
+		}
+	}
+	if !j.earlier.found {
+		grown = l
+		for head := l.head; head > j.systemRows(); {
+			head = unitStart(j.rows, head-1)
+			if (newest >= head && newest < l.head) || anyPinned(j.rows[head:l.head]) {
+				break
+			}
+			grown.head, grown.middle = head, head
+			if j.alternates(grown) {
+				return grown
+			}
+		}
+	}
+	j.report.Warnings = append(j.report.Warnings, conversation.Warning{
+		Code: "ALTERNATION", Message: -1, Detail: "no boundary was found at which the summary alternates with its neighbours",
+	})
+	return l
+}
+
+// alternates reports whether some role fits between the neighbours. Strict
+// templates also want the first message to be the user's.
+func (j *job) alternates(l layout) bool {
+	before, after := j.neighbours(l)
+	if before == conversation.RoleSystem {
+		return after != conversation.RoleUser
+	}
+	return before == after || !spoken(before) || !spoken(after)
+}
+
+func spoken(r conversation.Role) bool {
+	return r == conversation.RoleUser || r == conversation.RoleAssistant
+}
+
+func anyPinned(rows []row) bool {
+	for i := range rows {
+		if rows[i].pinned {
+			return true
+		}
+	}
+	return false
+}
+
+// reportRegions lists the regions of the input in order.
+func (j *job) reportRegions() {
+	kept := j.keptMessages()
+	l := &j.layout
+	kinds := make([]RegionKind, len(j.c.Messages))
+	kind := RegionHead
+	row := 0
+	for i := range kinds {
+		for row < len(j.rows) && j.rows[row].index < 0 {
+			row++
+		}
+		if row < len(j.rows) && j.rows[row].index == i {
+			switch {
+			case row < l.head:
+				kind = RegionHead
+			case row < l.middle:
+				kind = RegionSummary
+			case row >= l.tail:
+				kind = RegionTail
+			case kept[i]:
+				kind = RegionPinned
+			default:
+				kind = RegionMiddle
+			}
+			row++
+		}
+		kinds[i] = kind
+	}
+	for i, k := range kinds {
+		n := len(j.report.Regions)
+		if n == 0 || j.report.Regions[n-1].Kind != k {
+			j.report.Regions = append(j.report.Regions, Region{Kind: k, Start: i, End: i})
+			n++
+		}
+		region := &j.report.Regions[n-1]
+		region.End = i + 1
+		region.Tokens += j.counts.Messages[i]
+	}
+	j.report.BindingConstraint = l.binding
+	for r := range j.rows {
+		i := j.rows[r].index
+		if i < 0 || !j.keptRow(r) {
+			continue
+		}
+		for b := range j.c.Messages[i].Blocks {
+			ref := conversation.Ref{Message: i, Block: b}
+			if e, ok := j.prune.texts[ref]; ok {
+				j.report.Pruned = append(j.report.Pruned, e.report)
+			}
+			if e, ok := j.prune.inputs[ref]; ok {
+				j.report.Pruned = append(j.report.Pruned, e.report)
+			}
+		}
+	}
+}

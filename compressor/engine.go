@@ -1,0 +1,223 @@
+package compressor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/store"
+	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/tokens"
+)
+
+// Options are what an [Engine] works with.
+type Options struct {
+	// Counter measures everything. Required.
+	Counter *tokens.Counter
+	// Summarizers is the ladder, best first. Required: at least one.
+	Summarizers []summarizer.Summarizer
+	// Store holds what sessions share: cooldowns and savings. Required.
+	Store store.Store
+	// Policy is the server's default for both layers.
+	Policy Policy
+	// GatewayThreshold is the gateway layer's share of the window; 0 means
+	// [DefaultGatewayThreshold].
+	GatewayThreshold float64
+	// ModelThresholds override the agent layer's threshold for models whose name
+	// contains the key; the longest key wins.
+	ModelThresholds map[string]float64
+	// StateKeys sign compression states. The first signs, all verify. Without one
+	// a state carries a checksum only.
+	StateKeys [][]byte
+	// Now is the clock of cooldowns; nil means time.Now.
+	Now func() time.Time
+}
+
+// Engine compresses conversations. It is safe for concurrent use.
+type Engine struct {
+	counter     *tokens.Counter
+	summarizers []summarizer.Summarizer
+	policy      Policy
+	gateway     float64
+	models      []modelThreshold
+	states      stateCodec
+	sessions    sessions
+}
+
+// New returns an engine, or an error that names what is missing.
+func New(o Options) (*Engine, error) {
+	switch {
+	case o.Counter == nil:
+		return nil, errors.New("compressor: no token counter")
+	case len(o.Summarizers) == 0:
+		return nil, errors.New("compressor: no summarizer")
+	case o.Store == nil:
+		return nil, errors.New("compressor: no store")
+	}
+	if _, err := resolve(Policy{}, o.Policy, LayerAgent); err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.GatewayThreshold == 0 {
+		o.GatewayThreshold = DefaultGatewayThreshold
+	}
+	models, err := newModelThresholds(o.ModelThresholds)
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{
+		counter:     o.Counter,
+		summarizers: o.Summarizers,
+		policy:      o.Policy,
+		gateway:     o.GatewayThreshold,
+		models:      models,
+		states:      stateCodec{keys: o.StateKeys},
+		sessions:    sessions{store: o.Store, now: o.Now},
+	}, nil
+}
+
+// Summarizers lists the names of the ladder, best first.
+func (e *Engine) Summarizers() []string {
+	names := make([]string, len(e.summarizers))
+	for i, s := range e.summarizers {
+		names[i] = s.Name()
+	}
+	return names
+}
+
+// job is one call of Compress on its way through the phases.
+type job struct {
+	engine *Engine
+	req    Request
+	c      *conversation.Conversation
+	rules  rules
+	budget budgets
+	sizes  *measure
+	counts tokens.Report
+	report *Report
+
+	pairing *conversation.Pairing
+	repairs repairs
+	rows    []row
+	// repaired are the messages of the rows.
+	repaired []conversation.Message
+	layout   layout
+	prune    pruning
+	earlier  earlierSummary
+	state    state
+}
+
+// Compress returns the decision on one conversation. Errors are [*ArgumentError]
+// (the request cannot be served), [*RefusedError] (the conversation is illegal
+// beyond repair), [*SummarizerError] (under [FailureAbort]), the context's own,
+// and [ErrBroken]; with an error there is no result at all.
+func (e *Engine) Compress(ctx context.Context, req Request) (*Result, error) {
+	j := &job{engine: e, req: req, c: req.Conversation}
+	rewrite := conversation.NewRewrite(j.c)
+	result := &Result{Rewrite: rewrite}
+	j.report = &result.Report
+	if err := j.prepare(ctx); err != nil {
+		return nil, err
+	}
+	verdict, err := j.decide(ctx, rewrite, result)
+	if err != nil {
+		return nil, err
+	}
+	j.conclude(result, verdict)
+	return result, nil
+}
+
+// verdict is an outcome with its reason.
+type verdict struct {
+	outcome Outcome
+	reason  string
+}
+
+// prepare resolves the policy and counts the conversation.
+func (j *job) prepare(ctx context.Context) error {
+	var err error
+	if j.rules, err = j.engine.rulesFor(j.req); err != nil {
+		return err
+	}
+	window := j.req.ContextWindow
+	if window <= 0 {
+		window = j.req.Model.ContextWindow
+	}
+	j.budget = j.rules.newBudgets(window, j.req.MaxOutputTokens)
+	if j.sizes, err = newMeasure(ctx, j.engine.counter, j.req.Model, j.c); err != nil {
+		return err
+	}
+	j.counts = j.sizes.report()
+	r := j.report
+	r.TokensBefore, r.TokensAfter = j.counts.Tokens, j.counts.Tokens
+	r.MessagesBefore, r.MessagesAfter = len(j.c.Messages), len(j.c.Messages)
+	r.ContextWindow, r.ThresholdTokens, r.TailBudgetTokens = j.budget.window, j.budget.threshold, j.budget.tail
+	r.SummaryIndex, r.CountedBy = -1, j.counts.Encoding
+	r.Warnings = append(r.Warnings, j.c.Warnings...)
+	return nil
+}
+
+// decide runs the gate and the phases. Where it returns an outcome that changes
+// nothing, the rewrite has been left empty.
+func (j *job) decide(ctx context.Context, rewrite *conversation.Rewrite, result *Result) (verdict, error) {
+	j.judge()
+	if v, stop := j.gate(ctx); stop {
+		return v, nil
+	}
+	j.pairing = conversation.Pair(j.c)
+	if err := j.refuse(); err != nil {
+		return verdict{}, err
+	}
+	j.findRepairs()
+	if err := j.layRows(ctx); err != nil {
+		return verdict{}, err
+	}
+	j.findEarlier()
+	if err := j.planPruning(ctx); err != nil {
+		return verdict{}, err
+	}
+	if v, stop := j.planBoundaries(); stop {
+		return v, nil
+	}
+	if v, stop := j.deferThinking(); stop {
+		return v, nil
+	}
+	j.planDuplicates()
+	j.reportRegions()
+	if j.req.PlanOnly {
+		return verdict{OutcomePlanned, "plan only: nothing was changed"}, nil
+	}
+	summary, v, err := j.summarize(ctx)
+	if err != nil || v.outcome != OutcomeUnspecified {
+		return v, err
+	}
+	return j.finish(ctx, rewrite, result, summary)
+}
+
+// conclude writes the verdict into the result.
+func (j *job) conclude(result *Result, v verdict) {
+	r := &result.Report
+	result.Outcome, r.Reason = v.outcome, v.reason
+	if !v.outcome.Changed() || result.Rewrite.Empty() {
+		result.Rewrite = conversation.NewRewrite(j.c)
+		result.Summary, result.State = "", nil
+		r.TokensAfter, r.MessagesAfter = r.TokensBefore, r.MessagesBefore
+		r.Rung, r.Round, r.MessagesSummarized, r.ThinkingRemoved = RungNone, 0, 0, 0
+		r.SummaryTokens, r.SummaryIndex = 0, -1
+		r.Repairs = nil
+		if v.outcome != OutcomePlanned {
+			r.Pruned = nil
+		}
+	}
+	missed := j.rules.targetTokens > 0 && r.TokensAfter > j.rules.targetTokens
+	switch v.outcome {
+	case OutcomeCompressed, OutcomeTooShort, OutcomeNoGain:
+		if missed && len(j.c.Messages) > 0 {
+			result.Outcome = OutcomeTargetUnreachable
+			r.Reason = targetReason(r, j.rules.targetTokens, v.reason)
+		}
+	}
+}

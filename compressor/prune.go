@@ -1,0 +1,236 @@
+package compressor
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"github.com/elbowroom/elbowroom/conversation"
+)
+
+// duplicateText takes the place of a result that stands again, unshortened, in a
+// later kept message.
+const duplicateText = "[Duplicate tool output — same content as a more recent call]"
+
+// duplicateMinChars is the least size of a result that is compared with others
+// (row PR2).
+const duplicateMinChars = 200
+
+// pruning is what is shortened, by message. Only what is kept in the end is
+// rendered; the summarizer reads everything unshortened.
+type pruning struct {
+	// protected is the first row of the region that is not pruned.
+	protected int
+	texts     map[conversation.Ref]edit // tool results
+	inputs    map[conversation.Ref]edit // arguments
+}
+
+// edit is a new text with its report.
+type edit struct {
+	text   string
+	report Pruned
+}
+
+func (p *pruning) any() bool { return len(p.texts)+len(p.inputs) > 0 }
+
+// planPruning replaces old, long tool results by one line and cuts long
+// arguments of old, answered calls. Rows get the cost they have after it.
+func (j *job) planPruning(ctx context.Context) error {
+	p := pruning{
+		protected: pruneBoundary(j.rows, j.budget.tail, j.rules.protectLastN),
+		texts:     make(map[conversation.Ref]edit),
+		inputs:    make(map[conversation.Ref]edit),
+	}
+	request := -1
+	if q := newestRequest(j.rows); q >= 0 {
+		request = j.rows[q].index
+	}
+	untouchable := j.unanswered()
+	for r := range j.rows[:p.protected] {
+		row := &j.rows[r]
+		if row.index < 0 || row.pinned || row.index == request {
+			continue
+		}
+		rewrite := conversation.NewRewrite(j.c)
+		if !j.pruneRow(&p, rewrite, row.index, untouchable) {
+			continue
+		}
+		cost, err := j.sizes.message(ctx, changedMessage(rewrite, row.index))
+		if err != nil {
+			return err
+		}
+		row.cost += cost - j.counts.Messages[row.index]
+	}
+	j.prune = p
+	return nil
+}
+
+// pruneRow shortens one message and reports whether there was anything to do.
+func (j *job) pruneRow(p *pruning, rewrite *conversation.Rewrite, i int, untouchable map[conversation.Ref]bool) bool {
+	m := &j.c.Messages[i]
+	changed := false
+	for b := range m.Blocks {
+		ref := conversation.Ref{Message: i, Block: b}
+		switch block := &m.Blocks[b]; block.Kind {
+		case conversation.KindToolResult:
+			if e, ok := j.pruneResult(ref, block); ok {
+				p.texts[ref], changed = e, true
+				rewrite.SetText(ref, e.text)
+			}
+		case conversation.KindToolUse:
+			if !j.rules.pruneToolArguments || untouchable[ref] {
+				continue
+			}
+			if e, ok := pruneArguments(ref, block); ok {
+				p.inputs[ref], changed = e, true
+				rewrite.SetInput(ref, e.text)
+			}
+		}
+	}
+	return changed
+}
+
+// pruneResult turns a long result of text alone into a line.
+func (j *job) pruneResult(ref conversation.Ref, b *conversation.Block) (edit, bool) {
+	call, answered := j.pairing.CallOf[ref]
+	if !answered && j.c.Format != conversation.FormatOpenAIChat {
+		return edit{}, false
+	}
+	if !b.ResultIsText() {
+		return edit{}, false
+	}
+	text := b.ResultText()
+	chars := utf8.RuneCountInString(text)
+	var use *conversation.Block
+	if answered {
+		use = j.c.At(call)
+	}
+	name := toolName(use, b)
+	if chars <= j.rules.pruneOverChars || text == duplicateText || isStub(text, name) {
+		return edit{}, false
+	}
+	line := stubLine(use, b, text, chars)
+	if utf8.RuneCountInString(line) >= chars {
+		return edit{}, false
+	}
+	return edit{line, Pruned{Ref: ref, Kind: PruneStub, Tool: name, CharsBefore: chars, CharsAfter: utf8.RuneCountInString(line)}}, true
+}
+
+// unanswered are the calls whose arguments must stay: nobody ran them yet, or
+// nobody knows. A stand-in of an earlier compression is no answer.
+func (j *job) unanswered() map[conversation.Ref]bool {
+	calls := make(map[conversation.Ref]bool)
+	for result, call := range j.pairing.CallOf {
+		if j.c.At(result).ResultText() == missingResultText {
+			calls[call] = true
+		}
+	}
+	for _, refs := range [][]conversation.Ref{j.pairing.InFlight, j.pairing.Missing} {
+		for _, ref := range refs {
+			calls[ref] = true
+		}
+	}
+	return calls
+}
+
+// changedMessage is one message as a rewrite leaves it.
+func changedMessage(rewrite *conversation.Rewrite, i int) *conversation.Message {
+	m := rewrite.ApplyMessage(i)
+	return &m
+}
+
+// pruneBoundary is the first row that is not pruned: rows from the end within
+// the tail budget, the row that passes it included, and at least protectLast of
+// them (rows PR12 to PR14: the count is a floor, never a ceiling).
+func pruneBoundary(rows []row, budget, protectLast int) int {
+	least := min(protectLast, len(rows))
+	total := 0
+	for r := len(rows) - 1; r >= 0; r-- {
+		total += rows[r].cost
+		if total > budget && len(rows)-r > least {
+			return r
+		}
+	}
+	return 0
+}
+
+// planDuplicates finds results that stand again in a later kept message and
+// replaces the older ones. The copy that is pointed at is kept whole, so the
+// pointer cannot dangle. Lists are left alone (row PR4).
+func (j *job) planDuplicates() {
+	newest := make(map[string]bool)
+	request := newestRequest(j.rows)
+	for r := len(j.rows) - 1; r >= 0; r-- {
+		i := j.rows[r].index
+		if i < 0 || !j.keptRow(r) {
+			continue
+		}
+		m := &j.c.Messages[i]
+		for b := len(m.Blocks) - 1; b >= 0; b-- {
+			ref := conversation.Ref{Message: i, Block: b}
+			block := &m.Blocks[b]
+			if block.Kind != conversation.KindToolResult || block.ResultShape != conversation.ShapeString || len(block.Result) != 1 {
+				continue
+			}
+			text := block.Result[0].Text
+			chars := utf8.RuneCountInString(text)
+			if chars < duplicateMinChars || text == duplicateText {
+				continue
+			}
+			if !newest[text] {
+				if _, shortened := j.prune.texts[ref]; !shortened {
+					newest[text] = true
+				}
+				continue
+			}
+			if j.rows[r].pinned || r == request {
+				continue
+			}
+			j.prune.texts[ref] = edit{duplicateText, Pruned{
+				Ref: ref, Kind: PruneDuplicate, Tool: toolName(j.callOf(ref), block),
+				CharsBefore: chars, CharsAfter: utf8.RuneCountInString(duplicateText),
+			}}
+		}
+	}
+}
+
+// callOf is the call a result answers, nil when it is unknown.
+func (j *job) callOf(ref conversation.Ref) *conversation.Block {
+	if call, ok := j.pairing.CallOf[ref]; ok {
+		return j.c.At(call)
+	}
+	return nil
+}
+
+// keptRow reports whether a row stays in the conversation.
+func (j *job) keptRow(r int) bool {
+	l := &j.layout
+	switch {
+	case r < l.head || r >= l.tail:
+		return true
+	case r < l.middle:
+		return j.layout.pruneOnly // an earlier summary stays when no new one is written
+	default:
+		return j.layout.pruneOnly || l.keep[r]
+	}
+}
+
+// applyPruning writes the shortened texts of kept messages.
+func (j *job) applyPruning(rewrite *conversation.Rewrite) {
+	for r := range j.rows {
+		i := j.rows[r].index
+		if i < 0 || !j.keptRow(r) {
+			continue
+		}
+		for b := range j.c.Messages[i].Blocks {
+			ref := conversation.Ref{Message: i, Block: b}
+			if e, ok := j.prune.texts[ref]; ok {
+				rewrite.SetText(ref, e.text)
+				j.report.Pruned = append(j.report.Pruned, e.report)
+			}
+			if e, ok := j.prune.inputs[ref]; ok {
+				rewrite.SetInput(ref, e.text)
+				j.report.Pruned = append(j.report.Pruned, e.report)
+			}
+		}
+	}
+}

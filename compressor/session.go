@@ -1,0 +1,101 @@
+package compressor
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/elbowroom/elbowroom/store"
+)
+
+// Figures of the session rules.
+const (
+	// poorSaving is the share under which a compression counts as poor; after
+	// poorLimit of them the session waits until it has grown by regrowth.
+	poorSaving = 0.10
+	poorLimit  = 2
+	regrowth   = 1.10
+	// sessionLife is how long a session is remembered after its last compression.
+	sessionLife = 24 * time.Hour
+)
+
+// cooldowns are the waits after the first, second and every later failure in a
+// row (published figures).
+var cooldowns = [...]time.Duration{60 * time.Second, 300 * time.Second, 900 * time.Second}
+
+// session is what is remembered of one.
+type session struct {
+	// Poor counts compressions in a row that saved little; Tokens is the size after
+	// the last one.
+	Poor   int `json:"poor,omitempty"`
+	Tokens int `json:"tokens,omitempty"`
+	// Failures counts failed summarizer calls in a row; Until is the end of the
+	// cooldown in Unix milliseconds.
+	Failures int   `json:"failures,omitempty"`
+	Until    int64 `json:"until,omitempty"`
+}
+
+// sessions reads and writes session records. A store that fails costs a cooldown
+// or a wait, never an answer.
+type sessions struct {
+	store store.Store
+	now   func() time.Time
+}
+
+func (s sessions) get(ctx context.Context, id string) session {
+	var rec session
+	if id == "" {
+		return rec
+	}
+	value, found, err := s.store.Get(ctx, "session/"+id)
+	if err != nil || !found || json.Unmarshal(value, &rec) != nil {
+		return session{}
+	}
+	return rec
+}
+
+func (s sessions) put(ctx context.Context, id string, rec session) {
+	if id == "" {
+		return
+	}
+	if value, err := json.Marshal(rec); err == nil {
+		_ = s.store.Set(ctx, "session/"+id, value, sessionLife) // see the type's comment
+	}
+}
+
+// cooling is what is left of the session's cooldown.
+func (s sessions) cooling(ctx context.Context, id string) time.Duration {
+	return max(time.UnixMilli(s.get(ctx, id).Until).Sub(s.now()), 0)
+}
+
+// fail records a failed call and returns the cooldown it starts.
+func (s sessions) fail(ctx context.Context, id string) time.Duration {
+	rec := s.get(ctx, id)
+	wait := cooldowns[min(rec.Failures, len(cooldowns)-1)]
+	rec.Failures++
+	rec.Until = s.now().Add(wait).UnixMilli()
+	s.put(ctx, id, rec)
+	return wait
+}
+
+// thrashing is the size in tokens from which the session may be compressed
+// again, 0 when it may at once.
+func (s sessions) thrashing(ctx context.Context, id string) int {
+	rec := s.get(ctx, id)
+	if rec.Poor < poorLimit {
+		return 0
+	}
+	return int(regrowth * float64(rec.Tokens))
+}
+
+// record notes a finished compression.
+func (s sessions) record(ctx context.Context, id string, before, after int) {
+	if id == "" {
+		return
+	}
+	rec := session{Tokens: after}
+	if float64(before-after) < poorSaving*float64(before) {
+		rec.Poor = s.get(ctx, id).Poor + 1
+	}
+	s.put(ctx, id, rec)
+}

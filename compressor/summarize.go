@@ -1,0 +1,162 @@
+package compressor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/summarizer"
+)
+
+// gainShare is how much of what it replaces a summary may cost at most, its
+// frame included: a summary as large as its source helps nobody.
+const gainShare = 0.8
+
+// summary is a finished summary, or the zero value when none was needed.
+type summary struct {
+	body string
+	rung Rung
+}
+
+// summarize runs the ladder over the middle. Where no rung can make the
+// conversation smaller it returns the outcome that says so.
+func (j *job) summarize(ctx context.Context) (summary, verdict, error) {
+	if j.layout.pruneOnly {
+		return summary{rung: RungPruneOnly}, verdict{}, nil
+	}
+	req := j.summaryRequest()
+	j.report.SummaryBudgetTokens = req.Budget
+	if req.Budget <= 0 {
+		return summary{}, verdict{OutcomeNoGain, "the messages that could be summarized are smaller than a summary of them"}, nil
+	}
+	ladder := j.ladder()
+	for _, s := range ladder {
+		response, err := s.Summarize(ctx, req)
+		j.bill(s, response)
+		if err == nil {
+			err = accept(response, req.Budget)
+		}
+		if err == nil {
+			return summary{body: response.Text, rung: rungOf(s)}, verdict{}, nil
+		}
+		if ctx.Err() != nil {
+			return summary{}, verdict{}, fmt.Errorf("summarize: %w", ctx.Err())
+		}
+		switch {
+		case errors.Is(err, summarizer.ErrBudgetTooSmall):
+			return summary{}, verdict{OutcomeNoGain, "no room is left for a summary"}, nil
+		case errors.Is(err, summarizer.ErrNothingToSay):
+			return summary{}, verdict{OutcomeNoGain, "the middle holds nothing that could be summarized"}, nil
+		}
+		j.report.FailedRungs = append(j.report.FailedRungs, FailedRung{s.Name(), err.Error()})
+		if j.rules.failurePolicy == FailureAbort {
+			wait := j.engine.sessions.fail(ctx, j.req.SessionID)
+			return summary{}, verdict{}, &SummarizerError{RetryAfter: wait, Err: fmt.Errorf("%s: %w", s.Name(), err)}
+		}
+	}
+	if j.prune.any() {
+		j.layout.pruneOnly = true
+		return summary{rung: RungPruneOnly}, verdict{}, nil
+	}
+	return summary{}, verdict{OutcomeNoGain, "every summarizer failed and there was nothing to prune"}, nil
+}
+
+// ladder is the list of summarizers to try: from the one the policy names, or
+// from the first.
+func (j *job) ladder() []summarizer.Summarizer {
+	all := j.engine.summarizers
+	for i, s := range all {
+		if s.Name() == j.rules.summarizer {
+			return all[i:]
+		}
+	}
+	return all
+}
+
+// summaryRequest gathers what the summarizer sees: every message of the middle
+// as it came, even those a repair would have dropped.
+func (j *job) summaryRequest() summarizer.Request {
+	kept := j.keptMessages()
+	req := summarizer.Request{
+		Calls: j.callOf, Previous: j.earlier.body, Round: j.round(), Focus: j.req.Focus,
+		Count: j.sizes.text,
+	}
+	summarized := 0
+	for i := range j.c.Messages {
+		if !kept[i] && !j.earlier.covers(i, j.rows) {
+			req.Turns = append(req.Turns, summarizer.Turn{Index: i, Message: &j.c.Messages[i]})
+			summarized += j.counts.Messages[i]
+		}
+	}
+	if q := newestRequest(j.rows); q >= 0 {
+		req.Latest = j.message(q).Text()
+	}
+	j.report.MessagesSummarized = len(req.Turns)
+	req.Budget = j.summaryBudget(summarized)
+	return req
+}
+
+// covers reports whether message i is one of the earlier summaries.
+func (e *earlierSummary) covers(i int, rows []row) bool {
+	for r := e.row; e.found && r < e.row+e.count; r++ {
+		if rows[r].index == i {
+			return true
+		}
+	}
+	return false
+}
+
+// summaryBudget is what the summary's body may cost: the published share of what
+// it replaces, never less than the earlier summary had, and never so much that
+// the conversation does not become smaller or misses its target.
+func (j *job) summaryBudget(summarized int) int {
+	budget := j.rules.summary(j.budget.window, summarized)
+	most := max(j.rules.summary(j.budget.window, 1<<30), j.rules.summaryMinTokens)
+	budget = max(budget, min(j.earlier.tokens, most))
+	overhead := frameTokens
+	if j.addsNote() {
+		overhead += noteTokens
+	}
+	replaced := summarized + j.earlier.tokens
+	budget = min(budget, int(gainShare*float64(replaced))-overhead)
+	if j.rules.targetTokens > 0 {
+		kept := j.fixedTokens()
+		for r := range j.rows {
+			if j.keptRow(r) {
+				kept += j.rows[r].cost
+			}
+		}
+		room := j.rules.targetTokens - kept - frameTokens
+		budget = min(budget, max(room, smallestSummary))
+	}
+	return budget
+}
+
+// bill adds a call to the report.
+func (j *job) bill(s summarizer.Summarizer, r summarizer.Response) {
+	u := &j.report.Summarizer
+	u.Name = s.Name()
+	u.Calls++
+	u.PromptTokens += r.PromptTokens
+	u.CompletionTokens += r.CompletionTokens
+}
+
+// accept refuses what is no summary.
+func accept(r summarizer.Response, budget int) error {
+	switch {
+	case conversation.Blank(r.Text):
+		return errors.New("the summary is empty")
+	case r.Tokens > budget:
+		return fmt.Errorf("the summary has %d tokens, %d were allowed", r.Tokens, budget)
+	default:
+		return nil
+	}
+}
+
+func rungOf(s summarizer.Summarizer) Rung {
+	if s.Name() == summarizer.Extractive {
+		return RungExtractive
+	}
+	return RungLLM
+}
