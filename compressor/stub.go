@@ -195,15 +195,19 @@ func fetched(args []conversation.Member, keys []string) string {
 	return ""
 }
 
-// The patterns run over results that are being pruned. RE2 is linear.
+// What an exit status or a number of matches looks like, from the word that names
+// it on. RE2 is linear.
 var (
-	exitPattern  = regexp.MustCompile(`(?i)(?:"exit_?code"|"returncode"|exit(?:ed)?(?: with)?(?: code| status)|exit_code|returncode)"?\s*[:=]?\s*(-?\d{1,5})\b`)
-	totalPattern = regexp.MustCompile(`"(?:total_count|total|count)"\s*:\s*(\d{1,12})\b`)
+	exitPattern  = regexp.MustCompile(`^(?:exit_?code|returncode|exit(?:ed)?(?: with)?(?: code| status)?)"?\s*[:=]?\s*(-?\d{1,5})\b`)
+	totalPattern = regexp.MustCompile(`^(?:total_count|total|count)"\s*:\s*(\d{1,12})\b`)
 )
 
-// scanLimit bounds how much of a result the patterns look at, from each end, in
-// bytes.
-const scanLimit = 16 << 10
+const (
+	// scanLimit bounds how much of a result is looked at, from each end, in bytes.
+	scanLimit = 16 << 10
+	// phraseLimit bounds one phrase, in bytes.
+	phraseLimit = 48
+)
 
 // ends is the beginning and the end of a text.
 func ends(text string) []string {
@@ -213,17 +217,32 @@ func ends(text string) []string {
 	return []string{text[:scanLimit], text[len(text)-scanLimit:]}
 }
 
-// exitStatus finds the exit status a command's output names, "?" when it names
-// none.
-func exitStatus(text string) string { return lastGroup(exitPattern, text) }
+// exitStatus finds the exit status a command's output names last, "?" when it
+// names none.
+func exitStatus(text string) string { return lastNumber(text, exitPattern, "exit", "returncode") }
 
-func matchCount(text string) string { return lastGroup(totalPattern, text) }
+// matchCount finds the number of matches a search names.
+func matchCount(text string) string {
+	return lastNumber(text, totalPattern, "total_count", "total", "count")
+}
 
-func lastGroup(pattern *regexp.Regexp, text string) string {
+// lastNumber returns the number of the last phrase that begins with one of the
+// words and meets the pattern.
+func lastNumber(text string, pattern *regexp.Regexp, words ...string) string {
 	parts := ends(text)
 	for i := len(parts) - 1; i >= 0; i-- {
-		if all := pattern.FindAllStringSubmatch(parts[i], -1); len(all) > 0 {
-			return all[len(all)-1][1]
+		lower := strings.ToLower(parts[i])
+		best, number := -1, ""
+		for _, word := range words {
+			for at := strings.LastIndex(lower, word); at > best; at = strings.LastIndex(lower[:at], word) {
+				phrase := lower[at:min(len(lower), at+phraseLimit)]
+				if m := pattern.FindStringSubmatch(phrase); m != nil {
+					best, number = at, m[1]
+				}
+			}
+		}
+		if best >= 0 {
+			return number
 		}
 	}
 	return "?"
