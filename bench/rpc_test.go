@@ -1,0 +1,156 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+
+	"github.com/elbowroom/elbowroom/compressor"
+	"github.com/elbowroom/elbowroom/internal/testdata"
+	"github.com/elbowroom/elbowroom/server"
+	"github.com/elbowroom/elbowroom/store"
+	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/extractive"
+	"github.com/elbowroom/elbowroom/tokens"
+)
+
+const messageLimit = 64 << 20
+
+// dial starts the service on a free loopback port and connects to it.
+func dial(b *testing.B) elbowroomv1.ContextServiceClient {
+	b.Helper()
+	counter := tokens.NewCounter()
+	registry, err := tokens.NewRegistry()
+	if err != nil {
+		b.Fatal(err)
+	}
+	memory, err := store.NewMemory(store.MemoryOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	engine, err := compressor.New(compressor.Options{
+		Counter: counter, Summarizers: []summarizer.Summarizer{extractive.New()}, Store: memory,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	srv, err := server.New(server.Options{
+		Compressor: engine, Counter: counter, Registry: registry, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	go func() { _ = srv.Serve(listener) }()
+	b.Cleanup(func() { _ = srv.Shutdown(context.Background()) })
+	conn, err := grpc.NewClient(listener.Addr().String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageLimit), grpc.MaxCallSendMsgSize(messageLimit)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = conn.Close() })
+	return elbowroomv1.NewContextServiceClient(conn)
+}
+
+// native wraps a request body.
+func native(format elbowroomv1.Format, json string) *elbowroomv1.Conversation {
+	return &elbowroomv1.Conversation{Native: &elbowroomv1.NativeRequest{
+		Format: format, Body: &elbowroomv1.NativeRequest_Json{Json: json},
+	}}
+}
+
+// calls are the RPCs that carry a conversation.
+func calls(client elbowroomv1.ContextServiceClient, c *elbowroomv1.Conversation) []struct {
+	name string
+	run  func(context.Context) error
+} {
+	const model = "claude-sonnet-4-5"
+	return []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"Compress", func(ctx context.Context) error {
+			_, err := client.Compress(ctx, &elbowroomv1.CompressRequest{Conversation: c, Model: model, Force: true})
+			return err
+		}},
+		{"Prepare", func(ctx context.Context) error {
+			_, err := client.Prepare(ctx, &elbowroomv1.PrepareRequest{Conversation: c, Model: model, Force: true})
+			return err
+		}},
+		{"ApplyCacheControl", func(ctx context.Context) error {
+			_, err := client.ApplyCacheControl(ctx, &elbowroomv1.ApplyCacheControlRequest{Conversation: c, Model: model})
+			return err
+		}},
+		{"CountTokens", func(ctx context.Context) error {
+			_, err := client.CountTokens(ctx, &elbowroomv1.CountTokensRequest{Conversation: c, Model: model})
+			return err
+		}},
+	}
+}
+
+// BenchmarkLargestConversation runs every RPC on the largest recorded conversation.
+func BenchmarkLargestConversation(b *testing.B) {
+	largest := testdata.File{}
+	for _, f := range testdata.Conversations(b) {
+		if len(f.JSON) > len(largest.JSON) {
+			largest = f
+		}
+	}
+	format := elbowroomv1.Format_FORMAT_OPENAI_CHAT
+	if largest.Format == testdata.Anthropic {
+		format = elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES
+	}
+	client := dial(b)
+	for _, call := range calls(client, native(format, largest.JSON)) {
+		b.Run(call.name+"/"+largest.Name, func(b *testing.B) { measure(b, len(largest.JSON), call.run) })
+	}
+}
+
+// BenchmarkGrowth runs every RPC on conversations of 100, 1,000 and 10,000
+// messages: the time of a tenfold conversation is to stay within twelve times.
+func BenchmarkGrowth(b *testing.B) {
+	client := dial(b)
+	for _, n := range []int{100, 1_000, 10_000} {
+		json := agentSession(n)
+		for _, call := range calls(client, native(elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES, json)) {
+			b.Run(fmt.Sprintf("%s/%d", call.name, n), func(b *testing.B) { measure(b, len(json), call.run) })
+		}
+	}
+}
+
+func measure(b *testing.B, size int, run func(context.Context) error) {
+	b.ReportAllocs()
+	b.SetBytes(int64(size))
+	for b.Loop() {
+		if err := run(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// agentSession is an invented coding session of n messages of even size.
+func agentSession(n int) string {
+	var sb strings.Builder
+	sb.WriteString(`{"model":"claude-sonnet-4-5","system":"You maintain a booking service.","messages":[{"role":"user","content":"Make the nightly import of bookings idempotent."}`)
+	for i := 1; i < n; i++ {
+		if i%2 == 1 {
+			fmt.Fprintf(&sb, `,{"role":"assistant","content":[{"type":"text","text":"Step %d: I look at importer/batch_%d.go."},{"type":"tool_use","id":"call_%d","name":"read_file","input":{"path":"importer/batch_%d.go","offset":%d}}]}`, i, i%97, i, i%97, i)
+			continue
+		}
+		fmt.Fprintf(&sb, `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_%d","content":"package importer\n\n// Batch %d is written once per night.\nfunc batch%d(rows []Row) error {\n\tif len(rows) == %d {\n\t\treturn errEmpty\n\t}\n\treturn store.Upsert(rows, \"booking-%d\")\n}\n"}]}`, i-1, i, i, i%13, i*7919)
+	}
+	sb.WriteString("]}")
+	return sb.String()
+}
