@@ -122,7 +122,8 @@ func hasRaw(blocks []Block) bool {
 func (c *Conversation) refreshRaw(blocks []Block, splices []Splice) {
 	for i := range blocks {
 		if b := &blocks[i]; b.Raw != "" && len(splices) > 0 {
-			from, _ := slices.BinarySearchFunc(splices, b.Span.Start, func(sp Splice, at int) int { return sp.Offset - at })
+			// What stands exactly at an end of the block is outside of it.
+			from, _ := slices.BinarySearchFunc(splices, b.Span.Start+1, func(sp Splice, at int) int { return sp.Offset - at })
 			to, _ := slices.BinarySearchFunc(splices, b.Span.End, func(sp Splice, at int) int { return sp.Offset - at })
 			b.Raw = c.spliced(b.Span, splices[from:to])
 		}
@@ -169,8 +170,8 @@ func (c *Conversation) applyContent(shape Shape, content []Block, e *MessageEdit
 func leftStrays(strays []*Mark, splices []Splice) []*Mark {
 	var left []*Mark
 	for _, mark := range strays {
-		gone := func(sp Splice) bool { return sp.Offset <= mark.Value.Start && mark.Value.End <= sp.end() }
-		if !slices.ContainsFunc(splices, gone) {
+		after, _ := slices.BinarySearchFunc(splices, mark.Value.Start+1, func(sp Splice, at int) int { return sp.Offset - at })
+		if after == 0 || splices[after-1].end() < mark.Value.End {
 			left = append(left, mark)
 		}
 	}

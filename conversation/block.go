@@ -1,6 +1,9 @@
 package conversation
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // content reads a content value: null, a string, or a list of blocks. Anything
 // else is carried as one opaque block.
@@ -18,37 +21,51 @@ func (p *parser) content() (Shape, Span, []Block, *Error) {
 		}
 		return ShapeString, span, []Block{{Kind: KindText, Span: span, TextSpan: span, Text: unquote(p.c.Raw(span))}}, nil
 	case '[':
-		var blocks []Block
-		err := p.array(func(i int) *Error {
-			if err := p.spend(); err != nil {
-				return err
-			}
+		from := len(p.blocks)
+		err := p.elements(func(int) *Error {
 			b, err := p.block()
-			if err != nil {
-				return err.under("[" + itoa(i) + "]")
-			}
-			blocks = append(blocks, b)
-			return nil
+			p.pushBlock(b)
+			return err
 		})
-		return ShapeList, Span{start, p.pos}, blocks, err
+		return ShapeList, Span{start, p.pos}, p.takeBlocks(from), err
 	default:
 		span, err := p.skip()
 		return ShapeOther, span, []Block{{Kind: KindOpaque, Span: span, Raw: p.c.Raw(span)}}, err
 	}
 }
 
+// pushBlock collects a block of the list being read. Lists can be very long: the
+// collection doubles, which leaves less garbage than append does.
+func (p *parser) pushBlock(b Block) {
+	if n := len(p.blocks); n == cap(p.blocks) {
+		p.blocks = slices.Grow(p.blocks, max(n, 16))
+	}
+	p.blocks = append(p.blocks, b)
+}
+
+// takeBlocks hands over the blocks collected since there were from of them, in a
+// slice of their own without room to spare.
+func (p *parser) takeBlocks(from int) []Block {
+	if len(p.blocks) == from {
+		return nil
+	}
+	taken := slices.Clone(p.blocks[from:])
+	p.blocks = p.blocks[:from]
+	return taken
+}
+
 // blockFields are the fields of a content block, read before its type is known.
 type blockFields struct {
-	text, thinking, data, signature, refusal string
-	textAt, thinkingAt, dataAt, refusalAt    Span
-	toolUseID                                string
-	content                                  []Block
-	contentShape                             Shape
-	contentAt                                Span
-	input                                    Span
-	hasInput                                 bool
-	source                                   mediaSource
-	hasSource, isError, programmatic         bool
+	text, thinking, signature, refusal string
+	textAt, thinkingAt, refusalAt      Span
+	toolUseID                          string
+	content                            []Block
+	contentShape                       Shape
+	contentAt                          Span
+	input                              Span
+	hasInput                           bool
+	source                             mediaSource
+	hasSource, isError, programmatic   bool
 }
 
 // mediaSource is what a source, image_url, input_audio or file object says.
@@ -99,8 +116,6 @@ func (p *parser) blockField(b *Block, in *blockFields, key string, f *field) *Er
 		return f.textAt(&in.text, &in.textAt)
 	case "thinking":
 		return f.textAt(&in.thinking, &in.thinkingAt)
-	case "data":
-		return f.textAt(&in.data, &in.dataAt)
 	case "refusal":
 		return f.textAt(&in.refusal, &in.refusalAt)
 	case "signature":
@@ -176,8 +191,7 @@ func (p *parser) mediaSource(src *mediaSource) *Error {
 			return f.text(&src.format)
 		case "content":
 			_, _, blocks, err := p.content()
-			m := Message{Blocks: blocks}
-			src.text = m.Text()
+			src.text = joinText(blocks)
 			p.stray(blocks)
 			return err
 		default:

@@ -21,23 +21,7 @@ func Blank(s string) bool {
 // ResultText joins the text of a tool result, block by block, with newlines.
 // Media and opaque parts are not text and are left out.
 func (b *Block) ResultText() string {
-	switch len(b.Result) {
-	case 0:
-		return ""
-	case 1:
-		return b.Result[0].Text
-	}
-	var sb strings.Builder
-	for i := range b.Result {
-		if b.Result[i].Kind != KindText {
-			continue
-		}
-		if sb.Len() > 0 {
-			sb.WriteByte('\n')
-		}
-		sb.WriteString(b.Result[i].Text)
-	}
-	return sb.String()
+	return joinText(b.Result)
 }
 
 // ResultIsText reports whether a tool result consists of text alone, so that
@@ -52,19 +36,28 @@ func (b *Block) ResultIsText() bool {
 }
 
 // Text joins the text blocks of a message with newlines.
-func (m *Message) Text() string {
-	if len(m.Blocks) == 1 && m.Blocks[0].Kind == KindText {
-		return m.Blocks[0].Text
-	}
+func (m *Message) Text() string { return joinText(m.Blocks) }
+
+// joinText joins the text of text blocks, without copying when there is only one.
+func joinText(blocks []Block) string {
+	first, count := "", 0
 	var sb strings.Builder
-	for i := range m.Blocks {
-		if m.Blocks[i].Kind != KindText {
+	for i := range blocks {
+		if blocks[i].Kind != KindText {
 			continue
 		}
-		if sb.Len() > 0 {
-			sb.WriteByte('\n')
+		if count++; count == 1 {
+			first = blocks[i].Text
+			continue
 		}
-		sb.WriteString(m.Blocks[i].Text)
+		if count == 2 {
+			sb.WriteString(first)
+		}
+		sb.WriteByte('\n')
+		sb.WriteString(blocks[i].Text)
+	}
+	if count < 2 {
+		return first
 	}
 	return sb.String()
 }

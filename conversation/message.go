@@ -120,10 +120,7 @@ func (p *parser) toolCalls(parts *messageParts) *Error {
 		_, err := p.skip()
 		return err
 	}
-	return p.array(func(i int) *Error {
-		if err := p.spend(); err != nil {
-			return err
-		}
+	return p.elements(func(int) *Error {
 		call := Block{Kind: KindToolUse, Site: SiteToolCalls}
 		var err *Error
 		if p.peek() == '{' {
@@ -133,11 +130,8 @@ func (p *parser) toolCalls(parts *messageParts) *Error {
 			call.Span, err = p.skip()
 			call.Raw = p.c.Raw(call.Span)
 		}
-		if err != nil {
-			return err.under("[" + itoa(i) + "]")
-		}
 		parts.calls = append(parts.calls, call)
-		return nil
+		return err
 	})
 }
 

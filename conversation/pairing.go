@@ -51,8 +51,8 @@ type pairer struct {
 	out   *Pairing
 	start int // message that began the open turn
 	open  bool
-	// answering is set once a message that is not the assistant's was met in the
-	// open turn: no further assistant message can join it.
+	// answering is set once a message with results was met in the open turn: no
+	// further assistant message can join it.
 	answering bool
 	calls     []openCall
 	waiting   int // calls without a result
@@ -88,7 +88,6 @@ func (p *pairer) message(i int) {
 		// A user message between two result messages of one turn: Anthropic reads
 		// adjacent user messages as one.
 		p.out.Unit[i] = p.start
-		p.answering = true
 	default:
 		p.close(i > p.lastAssistant)
 	}

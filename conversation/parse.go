@@ -34,6 +34,7 @@ type parser struct {
 	budget int // messages, blocks and tools that may still be read
 	limit  int
 	strays []*Mark // found since the last takeStrays
+	blocks []Block // of the content lists being read, inner ones last
 }
 
 func (p *parser) document() error {
@@ -42,7 +43,7 @@ func (p *parser) document() error {
 	case '[':
 		p.c.Bare = true
 		if err = p.messages(); err != nil {
-			err.under("messages")
+			err = err.under("messages")
 		}
 	case '{':
 		err = p.body()
@@ -119,21 +120,35 @@ func (p *parser) thinkingParam() *Error {
 func (p *parser) messages() *Error {
 	p.warnSurrogate(-1)
 	start := p.pos
-	err := p.array(func(i int) *Error {
-		if err := p.spend(); err != nil {
-			return err
-		}
+	err := p.elements(func(i int) *Error {
 		m, err := p.message()
 		if err != nil {
-			err.Message = i
-			return err.under("[" + itoa(i) + "]")
+			return err
 		}
 		p.warnSurrogate(i)
 		p.c.Messages = append(p.c.Messages, m)
 		return nil
 	})
+	if err != nil && err.Path != "" {
+		err.Message = len(p.c.Messages)
+	}
 	p.c.list = Span{start, p.pos}
 	return err
+}
+
+// elements visits the elements of an array that count towards the limit, and puts
+// an element's index in front of the path of an error that its visit returns.
+func (p *parser) elements(visit func(i int) *Error) *Error {
+	return p.array(func(i int) *Error {
+		err := p.spend()
+		if err == nil {
+			err = visit(i)
+		}
+		if err != nil {
+			return err.under("[" + itoa(i) + "]")
+		}
+		return nil
+	})
 }
 
 // warnSurrogate reports a lone surrogate met since the last call: in a message,
@@ -164,16 +179,12 @@ func (p *parser) tools() *Error {
 		return err
 	}
 	start := p.pos
-	err := p.array(func(i int) *Error {
-		if err := p.spend(); err != nil {
-			return err
-		}
+	err := p.elements(func(int) *Error {
 		t, err := p.tool()
-		if err != nil {
-			return err.under("[" + itoa(i) + "]")
+		if err == nil {
+			p.c.Tools = append(p.c.Tools, t)
 		}
-		p.c.Tools = append(p.c.Tools, t)
-		return nil
+		return err
 	})
 	p.c.toolList = Span{start, p.pos}
 	return err

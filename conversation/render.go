@@ -19,6 +19,10 @@ func (c *Conversation) messageSplices(m *Message, e *MessageEdit) []Splice {
 			}
 			if b := &m.Blocks[i]; b.Site != SiteContent || m.Shape == ShapeList {
 				out = append(out, c.blockSplices(b, e.blocks[i])...)
+				if b.Kind == KindToolUse && b.Site != SiteContent && e.blocks[i].Mark.Kind != MarkKeep {
+					// As with tools: the call then carries the one mark that was decided, or none.
+					out = append(out, cutStrays(straysIn(m.Strays, b.Span))...)
+				}
 			}
 		}
 		out = append(out, c.contentSplices(m, e)...)
@@ -247,14 +251,15 @@ func (c *Conversation) resultSplices(b *Block, e *BlockEdit, added string) []Spl
 }
 
 // setMember writes a member of an object: over the value that stands there, or
-// after the last member.
+// directly after the last member, where cutting it again leaves the white space
+// before the brace as it was.
 func (c *Conversation) setMember(object Span, key, value string) Splice {
 	s := newScanner(c.Raw(object), math.MaxInt)
-	comma := ""
+	comma, end := "", 1
 	var have Span
 	_ = s.object(func(name string, _ int) *Error { // the parser has read it before: it is valid
-		comma = ","
 		span, err := s.skip()
+		comma, end = ",", span.End
 		if name == key {
 			have = span
 		}
@@ -263,5 +268,5 @@ func (c *Conversation) setMember(object Span, key, value string) Splice {
 	if have != (Span{}) {
 		return Splice{object.Start + have.Start, have.Len(), value}
 	}
-	return Splice{object.End - 1, 0, comma + Quote(key) + ":" + value}
+	return Splice{object.Start + end, 0, comma + Quote(key) + ":" + value}
 }

@@ -108,9 +108,9 @@ func (r *Rewrite) Insert(before int, m NewMessage) {
 // inserted there: nothing may stand between a call and its result.
 func (r *Rewrite) insertResult(before int, m NewMessage) {
 	have := r.inserts[before]
-	at := 0
-	for at < len(have) && have[at].Result != nil {
-		at++
+	at := len(have)
+	for at > 0 && have[at-1].Result == nil {
+		at--
 	}
 	r.inserts[before] = slices.Insert(have, at, m)
 }

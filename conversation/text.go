@@ -148,23 +148,25 @@ type Member struct {
 	IsString bool
 }
 
+func newMember(key, value string) Member {
+	m := Member{Key: key, Value: value}
+	if value[0] == '"' {
+		m.Text, m.IsString = unquote(value), true
+	}
+	return m
+}
+
 // Members lists the members of a JSON object in order. It reports false when
 // the text is not one valid JSON object.
 func Members(json string) ([]Member, bool) {
 	var out []Member
 	s := newScanner(json, DefaultMaxDepth)
 	err := s.object(func(key string, _ int) *Error {
-		isString := s.peek() == '"'
 		span, err := s.skip()
-		if err != nil {
-			return err
+		if err == nil {
+			out = append(out, newMember(key, json[span.Start:span.End]))
 		}
-		m := Member{Key: key, Value: json[span.Start:span.End], IsString: isString}
-		if isString {
-			m.Text = unquote(m.Value)
-		}
-		out = append(out, m)
-		return nil
+		return err
 	})
 	if err != nil || s.end() != nil {
 		return nil, false
@@ -178,17 +180,11 @@ func Elements(json string) ([]Member, bool) {
 	var out []Member
 	s := newScanner(json, DefaultMaxDepth)
 	err := s.array(func(int) *Error {
-		isString := s.peek() == '"'
 		span, err := s.skip()
-		if err != nil {
-			return err
+		if err == nil {
+			out = append(out, newMember("", json[span.Start:span.End]))
 		}
-		m := Member{Value: json[span.Start:span.End], IsString: isString}
-		if isString {
-			m.Text = unquote(m.Value)
-		}
-		out = append(out, m)
-		return nil
+		return err
 	})
 	if err != nil || s.end() != nil {
 		return nil, false

@@ -1,0 +1,243 @@
+package extractive
+
+import (
+	"container/heap"
+	"math"
+	"strings"
+)
+
+// group is the units chosen from one passage.
+type group struct {
+	passage int32
+	units   []int32
+	line    int // bytes on the line being filled
+}
+
+// maxGroupLine is the size in bytes after which chosen units begin a new line.
+const maxGroupLine = 360
+
+// candidate is a unit or a note that competes by what it adds.
+type candidate struct {
+	key  float64
+	unit int32
+	note *note
+}
+
+type candidates []candidate
+
+func (c candidates) Len() int { return len(c) }
+func (c candidates) Less(i, j int) bool {
+	if c[i].key != c[j].key {
+		return c[i].key > c[j].key
+	}
+	return c[i].unit > c[j].unit // the newer one
+}
+func (c candidates) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
+func (c *candidates) Push(x any)   { *c = append(*c, x.(candidate)) }
+func (c *candidates) Pop() any {
+	old := *c
+	x := old[len(old)-1]
+	*c = old[:len(old)-1]
+	return x
+}
+
+// facts spends tokens on the units that add most: greedy coverage of weighted
+// terms with a lazy heap. A term counts once, so what was said already adds
+// nothing, and gains only fall, which makes the laziness exact.
+func (f *filler) facts(most int, relevantOnly bool) error {
+	f.grow()
+	h := make(candidates, 0, len(f.units))
+	for u := range f.units {
+		c := candidate{unit: int32(u)}
+		if relevantOnly && f.relevanceOf(int32(u)) == 0 {
+			continue
+		}
+		if c.key = f.density(&c); c.key > 0 {
+			h = append(h, c)
+		}
+	}
+	if !relevantOnly {
+		h = f.leftovers(h)
+	}
+	heap.Init(&h)
+	spent, misses := 0, 0
+	for len(h) > 0 && misses < 40 {
+		top := &h[0]
+		key := f.density(top)
+		if key <= 0 {
+			heap.Pop(&h)
+			continue
+		}
+		if key < top.key*0.999 {
+			top.key = key
+			heap.Fix(&h, 0)
+			continue
+		}
+		c := heap.Pop(&h).(candidate)
+		room := min(most-spent, f.left())
+		if room <= 2 {
+			return nil
+		}
+		cost, err := f.buy(&c, room)
+		if err != nil {
+			return err
+		}
+		if cost == 0 {
+			misses++
+		}
+		spent += cost
+	}
+	return nil
+}
+
+// leftovers adds the notes their sections had no room for.
+func (f *filler) leftovers(h candidates) candidates {
+	for s := range f.notes {
+		for _, list := range [][]*note{f.notes[s], f.carried[s]} {
+			for _, n := range list {
+				c := candidate{unit: -1 - int32(len(h)), note: n}
+				if n.taken || f.density(&c) <= 0 {
+					continue
+				}
+				c.key = f.density(&c)
+				h = append(h, c)
+			}
+		}
+	}
+	return h
+}
+
+// density is what a candidate adds for each token it costs.
+func (f *filler) density(c *candidate) float64 {
+	if n := c.note; n != nil {
+		gain := f.gain(n.refs) * n.voice.weight()
+		if n.age > 0 {
+			gain *= 2 * math.Pow(0.9, float64(n.age))
+		} else {
+			gain *= 0.7 + 0.3*float64(n.turn+1)/float64(f.script.turns+1)
+		}
+		return 0.7 * gain / price(n.text)
+	}
+	u := &f.units[c.unit]
+	p := &f.script.passages[u.passage]
+	gain := f.gain(f.refs[u.first:u.last])
+	if gain == 0 {
+		return 0
+	}
+	gain *= p.voice.weight() * f.recency(int(u.passage)) / math.Sqrt(math.Log2(4+float64(p.facts)))
+	if u.flags&flagAlarm != 0 {
+		gain *= 1.2
+	}
+	if !f.query.empty() {
+		gain *= 1 + 0.15*f.relevanceOf(c.unit)
+	}
+	return gain / price(u.text)
+}
+
+// price is what a line counts as in the comparison. Less than its length: a line
+// that carries five facts reads better than five scraps.
+func price(text string) float64 { return math.Pow(estimate(text)+3, 0.8) }
+
+// gain is the worth of the terms that are not in the summary yet.
+func (f *filler) gain(refs []int32) float64 {
+	sum := 0.0
+	for i, id := range refs {
+		if f.covered[id] {
+			continue
+		}
+		dup := false
+		for _, have := range refs[max(0, i-8):i] {
+			if have == id {
+				dup = true
+				break
+			}
+		}
+		if !dup {
+			sum += f.weights[id]
+		}
+	}
+	return sum
+}
+
+// buy takes a candidate if it fits and returns what it cost, 0 if it does not.
+func (f *filler) buy(c *candidate, room int) (int, error) {
+	if c.note != nil {
+		cost, err := f.price(c.note, room)
+		if err != nil || cost > room {
+			return 0, err
+		}
+		f.accept(c.note, cost)
+		return cost, nil
+	}
+	u := &f.units[c.unit]
+	text := f.quote(c.unit)
+	if hopeless(text, room) || u.flags&flagAlarm != 0 && !f.newAlarm(text) {
+		return 0, nil
+	}
+	cost, err := f.count(f.ctx, " | "+text)
+	if err != nil {
+		return 0, err
+	}
+	g := f.picked[u.passage]
+	if g == nil || g.line+len(text) > maxGroupLine {
+		head, err := f.headings(sectionCritical)
+		if err != nil {
+			return 0, err
+		}
+		label, err := f.count(f.ctx, f.label(u.passage)+"\n")
+		if err != nil {
+			return 0, err
+		}
+		cost += head + label
+	}
+	if cost > room {
+		return 0, nil
+	}
+	if g == nil {
+		g = &group{passage: u.passage}
+		f.picked[u.passage] = g
+		f.groups = append(f.groups, g)
+	}
+	if g.line+len(text) > maxGroupLine {
+		g.line = 0
+	}
+	g.line += len(text)
+	g.units = append(g.units, c.unit)
+	f.used += cost
+	f.opened(sectionCritical)
+	f.cover(f.refs[u.first:u.last])
+	f.history = append(f.history, choice{unit: c.unit, cost: cost})
+	return cost, nil
+}
+
+// newAlarm reports whether an error line is not the same as one quoted before
+// but for its numbers.
+func (f *filler) newAlarm(text string) bool {
+	shape := errorShape(text)
+	for _, have := range f.prefix {
+		if have == shape {
+			return false
+		}
+	}
+	if len(f.prefix) < 200 {
+		f.prefix = append(f.prefix, shape)
+	}
+	return true
+}
+
+// errorShape is the beginning of an error line without what changes from one
+// occurrence to the next: numbers, hashes, times.
+func errorShape(text string) string {
+	var sb strings.Builder
+	for i := 0; i < len(text) && sb.Len() < 60; i++ {
+		c := text[i]
+		if c >= '0' && c <= '9' {
+			if sb.Len() == 0 || sb.String()[sb.Len()-1] != '#' {
+				sb.WriteByte('#')
+			}
+			continue
+		}
+		sb.WriteByte(c)
+	}
+	return sb.String()
+}

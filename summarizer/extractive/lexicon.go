@@ -1,0 +1,153 @@
+package extractive
+
+import (
+	"hash/maphash"
+	"math"
+)
+
+// class is the shape of a term. Shapes, not dictionaries, say what is a fact:
+// anything that does not look like an ordinary word is likely to be a name that
+// must be spelled right later.
+type class uint8
+
+const (
+	classGram    class = iota // two neighbouring characters of a script without spaces
+	classWord                 // an ordinary word
+	className                 // a capitalised word
+	classCaps                 // a word in capitals: a code, a constant
+	classKebab                // words joined by '-'
+	classNumber               // three digits or more, or a decimal
+	classSymbol               // snake_case, camelCase, a dotted name, a file name
+	classMixed                // letters and digits: identifiers, versions, hashes
+	classPair                 // key=value, file:line
+	classPath                 // with a slash
+	classAddress              // URL or e-mail
+	classCount
+)
+
+// shapeWeight says how much a term of each class is worth before rarity and use.
+// Words count a little: that is what makes prose compete at all.
+func shapeWeight(c class) float64 {
+	switch c {
+	case classGram:
+		return 0.03
+	case classWord:
+		return 0.03
+	case className:
+		return 0.12
+	case classCaps:
+		return 0.4
+	case classKebab, classPair:
+		return 0.4
+	case classNumber:
+		return 0.7
+	default:
+		return 1
+	}
+}
+
+// fact reports whether terms of the class count as facts of a message.
+func (c class) fact() bool { return c >= classCaps }
+
+// term is one distinct string met in the middle.
+type term struct {
+	text  string
+	hash  uint64
+	class class
+	// voices has a bit for each voice that used the term.
+	voices uint8
+	// alarm is set for words that tell of an error.
+	alarm bool
+	// units and turns count where it occurs; lastTurn is the newest turn.
+	units, turns int32
+	lastTurn     int32
+	lastUnit     int32
+	// query is the number of the query term it matches, -1 for none.
+	query int16
+}
+
+// lexicon numbers terms in order of appearance. It is a hash table of its own
+// because the keys are substrings that are hashed while they are hot; its order
+// never shows in any output.
+type lexicon struct {
+	seed  maphash.Seed
+	slots []int32 // number of a term plus one, 0 for empty
+	terms []term
+	query *query
+}
+
+func newLexicon(q *query, bytes int) *lexicon {
+	size := 1 << 10
+	for size < bytes/12 && size < 1<<20 {
+		size <<= 1
+	}
+	return &lexicon{seed: maphash.MakeSeed(), slots: make([]int32, size), terms: make([]term, 0, size/4), query: q}
+}
+
+// id returns the number of a term. The class of its first appearance stays.
+func (x *lexicon) id(text string, c class) int32 {
+	if 2*len(x.terms) >= len(x.slots) {
+		x.grow()
+	}
+	hash := maphash.String(x.seed, text)
+	mask := uint64(len(x.slots) - 1)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		slot := x.slots[at]
+		if slot == 0 {
+			x.slots[at] = int32(len(x.terms) + 1)
+			x.terms = append(x.terms, term{text: text, hash: hash, class: c, lastTurn: -1, lastUnit: -1, alarm: alarming(text, c), query: x.query.match(text)})
+			return int32(len(x.terms) - 1)
+		}
+		if t := &x.terms[slot-1]; t.hash == hash && t.text == text {
+			return slot - 1
+		}
+	}
+}
+
+func (x *lexicon) grow() {
+	slots := make([]int32, 2*len(x.slots))
+	mask := uint64(len(slots) - 1)
+	for i := range x.terms {
+		at := x.terms[i].hash & mask
+		for slots[at] != 0 {
+			at = (at + 1) & mask
+		}
+		slots[at] = int32(i + 1)
+	}
+	x.slots = slots
+}
+
+// seen notes an occurrence of a term.
+func (t *term) seen(unit, turn int32, v voice) {
+	t.voices |= 1 << v
+	if t.lastUnit != unit {
+		t.lastUnit = unit
+		t.units++
+	}
+	if t.lastTurn != turn {
+		t.lastTurn = turn
+		t.turns++
+	}
+}
+
+// weights computes the worth of every term: its shape, times how rare it is
+// among the lines, times in how many messages it was used again. The last two
+// need no dictionary and no fact class, so they hold for kinds of names nobody
+// thought of.
+func (x *lexicon) weights(units int) []float64 {
+	w := make([]float64, len(x.terms))
+	for i := range x.terms {
+		t := &x.terms[i]
+		if t.units == 0 {
+			continue
+		}
+		rarity := math.Log(1 + float64(units)/float64(t.units))
+		reuse := 1 + math.Log2(float64(t.turns))
+		w[i] = shapeWeight(t.class) * rarity * reuse
+		// A name that the assistant took up is one it works with.
+		if t.turns > 1 && t.voices&(1<<voiceAssistant|1<<voiceCall) != 0 {
+			w[i] *= 1.5
+		}
+	}
+	return w
+}

@@ -1,0 +1,74 @@
+package extractive
+
+// saidNotes picks what the assistant decided, what it reported as finished, and
+// what it meant to do next.
+func (d *draft) saidNotes() {
+	last := -1
+	for i := range d.script.passages {
+		p := &d.script.passages[i]
+		if p.voice != voiceAssistant {
+			continue
+		}
+		last = i
+		for u := p.first; u < p.last; u++ {
+			un := &d.units[u]
+			if un.flags&flagProse == 0 || un.flags&(flagChecked|flagOpen) != 0 || len(un.text) < 16 || codeLike(un.text) {
+				continue
+			}
+			found := d.cues.scan(un.text)
+			n := note{index: p.index, turn: p.turn, voice: voiceAssistant, score: d.worth(d.refs[un.first:un.last]) * d.recency(i)}
+			switch {
+			case found&cueDecision != 0 && !question(un.text):
+				n.section = sectionDecisions
+			case found&cueDone != 0 && found&cueNext == 0 && !question(un.text):
+				n.section = sectionDone
+			default:
+				continue
+			}
+			n.text = quoted("assistant", clip(tidy(un.text), maxSentence))
+			d.add(n)
+		}
+	}
+	if last >= 0 {
+		d.nextNotes(last)
+	}
+	byScore(d.notes[sectionDecisions])
+}
+
+// nextNotes reads the last assistant turn: announced steps and open questions.
+// Where it announces nothing its last sentence stands for where things are.
+func (d *draft) nextNotes(last int) {
+	turn := d.script.passages[last].turn
+	found := false
+	for i := range d.script.passages {
+		p := &d.script.passages[i]
+		if p.voice != voiceAssistant || p.turn != turn {
+			continue
+		}
+		for u := p.first; u < p.last; u++ {
+			un := &d.units[u]
+			if un.flags&flagProse == 0 {
+				continue
+			}
+			text := clip(tidy(un.text), maxSentence)
+			switch {
+			case question(un.text):
+				found = true
+				d.add(note{section: sectionNext, index: p.index, turn: p.turn, voice: voiceAssistant, text: quoted("assistant asked", text), score: 2})
+			case d.cues.scan(un.text)&cueNext != 0:
+				found = true
+				d.add(note{section: sectionNext, index: p.index, turn: p.turn, voice: voiceAssistant, text: quoted("assistant", text), score: 1})
+			}
+		}
+	}
+	if found {
+		return
+	}
+	p := &d.script.passages[last]
+	for u := p.last - 1; u >= p.first; u-- {
+		if un := &d.units[u]; un.flags&flagProse != 0 {
+			d.add(note{section: sectionNext, index: p.index, turn: p.turn, voice: voiceAssistant, text: quoted("assistant", clip(tidy(un.text), maxSentence)), score: 1})
+			return
+		}
+	}
+}

@@ -1,0 +1,309 @@
+package extractive
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/sentences"
+)
+
+// Sizes of a unit, in bytes. Short units let a summary hold many facts, each
+// with words around it that say what it is.
+const (
+	maxLine     = 150 // longer lines of tools are cut
+	maxSentence = 300 // longer sentences are cut
+	minSentence = 24  // shorter ones are joined with the next
+)
+
+// What is known of a unit besides its words.
+const (
+	flagProse   = 1 << iota // a sentence or a line of prose
+	flagItem                // an item of a list
+	flagCode                // inside a code fence
+	flagAlarm               // tells of an error
+	flagChecked             // - [x] item
+	flagOpen                // - [ ] item
+	flagBuilt               // not a verbatim line: a record of JSON
+	flagMore                // goes on in the next unit
+)
+
+// unit is the smallest piece that a summary may quote: a line, a sentence, a
+// record.
+type unit struct {
+	text        string
+	passage     int32
+	first, last int32 // its terms in cutter.refs
+	flags       uint8
+}
+
+// cutter cuts passages into units and notes every term.
+type cutter struct {
+	script *script
+	lex    *lexicon
+	units  []unit
+	refs   []int32
+
+	at    int32 // the passage being cut
+	turn  int32
+	voice voice
+}
+
+func (c *cutter) run() {
+	for i := range c.script.passages {
+		p := &c.script.passages[i]
+		c.at, c.turn, c.voice = int32(i), int32(p.turn), p.voice
+		p.first = len(c.units)
+		switch {
+		case p.voice == voiceUser || p.voice == voiceAssistant:
+			c.prose(p.text)
+		case !c.records(p.text):
+			c.lines(p.text)
+		}
+		p.last = len(c.units)
+		for u := p.first; u < p.last; u++ {
+			for _, id := range c.refs[c.units[u].first:c.units[u].last] {
+				if c.lex.terms[id].class.fact() {
+					p.facts++
+				}
+			}
+		}
+	}
+}
+
+// unit adds one unit. Text without a letter or digit is no unit.
+func (c *cutter) unit(text string, flags uint8) {
+	text = strings.TrimSpace(text)
+	if len(text) < 2 {
+		return
+	}
+	n := int32(len(c.units))
+	first := int32(len(c.refs))
+	terms(text, func(start, end int, cl class) {
+		id := c.lex.id(text[start:end], cl)
+		t := &c.lex.terms[id]
+		t.seen(n, c.turn, c.voice)
+		if t.alarm {
+			flags |= flagAlarm
+		}
+		c.refs = append(c.refs, id)
+	})
+	if first == int32(len(c.refs)) && c.voice != voiceUser && c.voice != voiceAssistant {
+		return
+	}
+	c.units = append(c.units, unit{text: text, passage: c.at, first: first, last: int32(len(c.refs)), flags: flags})
+}
+
+// lines cuts tool output.
+func (c *cutter) lines(text string) {
+	for len(text) > 0 {
+		line, rest, _ := strings.Cut(text, "\n")
+		text = rest
+		c.line(line)
+	}
+}
+
+func (c *cutter) line(line string) {
+	line = strings.TrimRight(withoutLineNumber(line), "\r ")
+	if strings.IndexByte(line, '\r') >= 0 {
+		// Progress bars overwrite themselves: the last state is the line.
+		line = line[strings.LastIndexByte(line, '\r')+1:]
+	}
+	if strings.IndexByte(line, 0x1b) >= 0 {
+		line = tidy(line)
+	}
+	if len(line) <= maxLine {
+		c.unit(line, 0)
+		return
+	}
+	if c.records(line) {
+		return
+	}
+	c.pieces(line, maxLine, 0)
+}
+
+// withoutLineNumber strips the numbers that file viewers put before each line
+// ("   12→code", "12<tab>code"): as terms they would drown real numbers.
+func withoutLineNumber(line string) string {
+	i := 0
+	for i < len(line) && line[i] == ' ' {
+		i++
+	}
+	digits := i
+	for i < len(line) && line[i] >= '0' && line[i] <= '9' {
+		i++
+	}
+	if i == digits || i-digits > 6 {
+		return line
+	}
+	if rest, ok := strings.CutPrefix(line[i:], "→"); ok {
+		return rest
+	}
+	if rest, ok := strings.CutPrefix(line[i:], "\t"); ok {
+		return rest
+	}
+	return line
+}
+
+// pieces cuts a long line where it hurts least: after a sign that ends a clause,
+// else between words, else between characters. Encoded data is left out.
+func (c *cutter) pieces(line string, most int, flags uint8) {
+	for len(line) > most {
+		if n := dataRun(line); n > 0 {
+			line = line[n:]
+			continue
+		}
+		end := breakBefore(line, most)
+		if run := strings.LastIndexAny(line[:end], " \t") + 1; run > 0 && dataRun(line[run:]) > 0 {
+			end = run
+		}
+		c.unit(line[:end], flags|flagMore)
+		line = line[end:]
+	}
+	c.unit(line, flags)
+}
+
+// breakBefore finds the best place for a cut in the second half of s[:most].
+func breakBefore(s string, most int) int {
+	half := most / 2
+	word := 0
+	for i := most; i > half; i-- {
+		switch s[i-1] {
+		case ' ', '\t':
+			if word == 0 {
+				word = i
+			}
+			switch s[i-2] {
+			case ',', ';', '.', ':', '|', '!', '?':
+				return i
+			}
+		case ',', ';':
+			if word == 0 {
+				word = i
+			}
+		}
+		if s[i-1] >= utf8.RuneSelf && strings.HasSuffix(s[:i], "。") || s[i-1] >= utf8.RuneSelf && strings.HasSuffix(s[:i], "，") ||
+			s[i-1] >= utf8.RuneSelf && strings.HasSuffix(s[:i], "、") || s[i-1] >= utf8.RuneSelf && strings.HasSuffix(s[:i], "；") {
+			return i
+		}
+	}
+	if word > 0 {
+		return word
+	}
+	if at := border(s, most); at > 0 {
+		return at
+	}
+	return most
+}
+
+// prose cuts what a person or the assistant wrote: sentences, list items, and
+// the lines of fenced code.
+func (c *cutter) prose(text string) {
+	fence := ""
+	for len(text) > 0 {
+		line, rest, _ := strings.Cut(text, "\n")
+		text = rest
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case fence != "":
+			if strings.HasPrefix(trimmed, fence) {
+				fence = ""
+				continue
+			}
+			c.codeLine(line)
+		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
+			fence = trimmed[:3]
+		case trimmed == "":
+		default:
+			c.proseLine(trimmed)
+		}
+	}
+}
+
+func (c *cutter) codeLine(line string) {
+	if len(line) <= maxLine {
+		c.unit(line, flagCode)
+		return
+	}
+	c.pieces(line, maxLine, flagCode)
+}
+
+func (c *cutter) proseLine(line string) {
+	flags := uint8(flagProse)
+	switch marker, body := listMarker(line); {
+	case marker == 0:
+		line = strings.TrimLeft(line, "#> ")
+	case strings.HasPrefix(body, "[ ]"):
+		flags |= flagItem | flagOpen
+	case strings.HasPrefix(body, "[x]"), strings.HasPrefix(body, "[X]"):
+		flags |= flagItem | flagChecked
+	default:
+		flags |= flagItem
+	}
+	limit := maxLine
+	if c.voice == voiceUser && flags&flagItem == 0 {
+		limit = minSentence
+	}
+	if len(line) <= limit {
+		c.unit(line, flags)
+		return
+	}
+	if flags&flagItem != 0 && len(line) <= maxSentence {
+		c.unit(line, flags)
+		return
+	}
+	it := sentences.FromString(line)
+	start := 0
+	for it.Next() {
+		end := it.End()
+		if end-start < minSentence && end < len(line) {
+			continue
+		}
+		if end-start > maxSentence {
+			c.pieces(line[start:end], maxSentence, flags)
+		} else {
+			c.unit(line[start:end], flags)
+		}
+		start = end
+	}
+	if start < len(line) {
+		c.unit(line[start:], flags)
+	}
+}
+
+// listMarker is the length of the list marker a line begins with ("- ", "12. ",
+// "a) ", "①"), 0 for none, and the text after it.
+func listMarker(line string) (int, string) {
+	if len(line) < 3 {
+		return 0, line
+	}
+	switch line[0] {
+	case '-', '*', '+':
+		if line[1] == ' ' {
+			return 2, strings.TrimLeft(line[2:], " ")
+		}
+		return 0, line
+	}
+	i := 0
+	for i < len(line) && i < 4 && line[i] >= '0' && line[i] <= '9' {
+		i++
+	}
+	if i == 0 && (line[0] >= 'a' && line[0] <= 'z' || line[0] >= 'A' && line[0] <= 'Z') && line[1] == ')' {
+		i = 1
+	}
+	if i > 0 && i < len(line) {
+		if (line[i] == '.' || line[i] == ')') && i+1 < len(line) && line[i+1] == ' ' {
+			return i + 2, strings.TrimLeft(line[i+2:], " ")
+		}
+		for _, sign := range [...]string{"、", "．", "）"} {
+			if rest, ok := strings.CutPrefix(line[i:], sign); ok {
+				return i + len(sign), strings.TrimLeft(rest, " ")
+			}
+		}
+	}
+	for _, bullet := range [...]string{"• ", "・", "– ", "●"} {
+		if rest, ok := strings.CutPrefix(line, bullet); ok {
+			return len(bullet), strings.TrimLeft(rest, " ")
+		}
+	}
+	return 0, line
+}
