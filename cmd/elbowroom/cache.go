@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+)
+
+type cacheCommand struct {
+	input
+	output
+	Layout           string `enum:"auto,anthropic,openrouter,litellm" default:"auto" help:"Where the route wants its breakpoints: auto, anthropic, openrouter or litellm."`
+	Strategy         string `enum:"system-and-3,none" default:"system-and-3" help:"Which blocks are marked: system-and-3 or none."`
+	TTL              string `name:"ttl" enum:"default,5m,1h" default:"default" help:"Life of the cached prefixes: 5m or 1h. Default: the server's."`
+	Existing         string `enum:"replace,respect" default:"replace" help:"What happens to breakpoints that are there: replace or respect."`
+	Reserved         int32  `placeholder:"N" help:"How many of the 4 breakpoints are left free."`
+	LeaveNewestUser  bool   `help:"Leave the newest user message and what follows it unmarked."`
+	MarkToolMessages bool   `help:"Mark tool messages on a LiteLLM route too."`
+}
+
+// Run marks the file.
+func (cmd *cacheCommand) Run(ctx context.Context, p process) error {
+	text, err := cmd.text(p)
+	if err != nil {
+		return err
+	}
+	c, err := loadLocal(p, cmd.Config)
+	if err != nil {
+		return err
+	}
+	conn, err := connect(ctx, c, cmd.Server, p.stderr)
+	if err != nil {
+		return err
+	}
+	defer conn.stop()
+	out, err := conn.client.ApplyCacheControl(ctx, cmd.request(text))
+	if err != nil {
+		return err
+	}
+	report, err := cmd.write(p, out.GetConversation())
+	if err != nil {
+		return err
+	}
+	if cmd.JSON {
+		out.Conversation = nil // --out has it, byte for byte
+		return printJSON(report, out)
+	}
+	page := newPage(p, report)
+	layout := "no breakpoints"
+	if out.GetLayout() != elbowroomv1.Layout_LAYOUT_UNSPECIFIED {
+		layout = "layout " + word(out.GetLayout().String(), "LAYOUT_")
+	}
+	page.printf("%s  %s\n", page.bold(strings.ToUpper(layout)), out.GetLayoutReason())
+	printBreakpoints(page, out.GetBreakpoints())
+	printSkipped(page, out.GetSkipped())
+	printWarnings(page, out.GetWarnings())
+	return nil
+}
+
+func (cmd *cacheCommand) request(text string) *elbowroomv1.ApplyCacheControlRequest {
+	req := &elbowroomv1.ApplyCacheControlRequest{
+		Conversation: cmd.conversation(text), Model: cmd.Model, Reserved: cmd.Reserved,
+		LeaveNewestUserUnmarked: cmd.LeaveNewestUser, MarkToolMessages: cmd.MarkToolMessages,
+	}
+	switch cmd.Layout {
+	case "anthropic":
+		req.Layout = elbowroomv1.Layout_LAYOUT_ANTHROPIC
+	case "openrouter":
+		req.Layout = elbowroomv1.Layout_LAYOUT_OPENROUTER
+	case "litellm":
+		req.Layout = elbowroomv1.Layout_LAYOUT_LITELLM
+	}
+	if cmd.Strategy == "none" {
+		req.Strategy = elbowroomv1.Strategy_STRATEGY_NONE
+	}
+	switch cmd.TTL {
+	case "5m":
+		req.Ttl = elbowroomv1.CacheTtl_CACHE_TTL_5M
+	case "1h":
+		req.Ttl = elbowroomv1.CacheTtl_CACHE_TTL_1H
+	}
+	if cmd.Existing == "respect" {
+		req.Existing = elbowroomv1.ExistingMarks_EXISTING_MARKS_RESPECT
+	}
+	return req
+}
+
+// printBreakpoints shows where the breakpoints went.
+func printBreakpoints(p page, marks []*elbowroomv1.Breakpoint) {
+	if len(marks) == 0 {
+		return
+	}
+	p.heading("Breakpoints (%d of at most 4)", len(marks))
+	rows := [][]string{{"place", "life", "prefix"}}
+	for _, b := range marks {
+		prefix := "about " + grouped(b.GetTokens()) + " tokens"
+		if b.GetInert() {
+			prefix += ", not cached yet: below the model's minimum"
+		}
+		rows = append(rows, []string{
+			place(b.GetSection(), b.GetMessageIndex()) + fmt.Sprintf(", block %d", b.GetBlockIndex()), word(b.GetTtl().String(), "CACHE_TTL_"), prefix,
+		})
+	}
+	p.table(rows)
+}
+
+func printSkipped(p page, places []*elbowroomv1.SkippedPlace) {
+	if len(places) == 0 {
+		return
+	}
+	p.heading("Skipped")
+	var rows [][]string
+	for _, s := range places {
+		rows = append(rows, []string{place(s.GetSection(), s.GetMessageIndex()), s.GetReason()})
+	}
+	p.table(rows)
+}
+
+// place names a place for people.
+func place(section elbowroomv1.Section, index int32) string {
+	switch section {
+	case elbowroomv1.Section_SECTION_SYSTEM:
+		return "system prompt"
+	case elbowroomv1.Section_SECTION_TOOLS:
+		return fmt.Sprint("tool ", index)
+	default:
+		return fmt.Sprint("message ", index)
+	}
+}

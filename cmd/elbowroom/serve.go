@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/elbowroom/elbowroom/internal/config"
+	"github.com/elbowroom/elbowroom/internal/telemetry"
+)
+
+type serveCommand struct {
+	File string `name:"config" placeholder:"FILE" help:"YAML file with settings ($ELBOWROOM_CONFIG)."`
+	config.Config
+}
+
+// Run serves until the context ends.
+func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context) error {
+	c, err := loadConfig(p, cmd.File, givenFlags(line))
+	if err != nil {
+		return err
+	}
+	log, err := telemetry.NewLogger(p.stderr, c.LogLevel)
+	if err != nil {
+		return err
+	}
+	for _, name := range config.UnknownVariables(p.environ) {
+		log.WarnContext(ctx, "unknown environment variable", "variable", name)
+	}
+	s, err := newServer(c, log)
+	if err != nil {
+		return err
+	}
+	if err := s.Warm(ctx); err != nil {
+		return err
+	}
+	var listen net.ListenConfig
+	lis, err := listen.Listen(ctx, "tcp", c.GRPCAddr)
+	if err != nil {
+		return fmt.Errorf("grpc_addr: %w", err)
+	}
+	announce(p.stdout, c, lis.Addr().String())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(lis) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	fmt.Fprintf(p.stdout, "Stopping: calls have %v to finish\n", c.ShutdownTimeout)
+	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ShutdownTimeout)
+	defer cancel()
+	err = s.Shutdown(deadline)
+	return errors.Join(err, <-served)
+}
+
+// announce says what is on.
+func announce(out io.Writer, c *config.Config, addr string) {
+	on := map[bool]string{true: "ENABLED", false: "DISABLED"}[c.Compression.Enabled]
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "%s: %s\n", name, fmt.Sprintf(format, args...))
+	}
+	fmt.Fprintln(out, "elbowroom", buildVersion())
+	line("gRPC", "%s", addr)
+	line("Authentication", "%s", authentication(c, addr))
+	line("HTTP/JSON", "off")
+	line("Admin", "off")
+	line("Compression, agent layer", "%s (from %s of the window%s; tail %s of that, at least the last %d messages)",
+		on, percent(c.Compression.Threshold), modelThresholds(c.Compression.ModelThresholds), percent(c.Compression.TargetRatio), c.Compression.ProtectLastN)
+	line("Compression, gateway layer", "%s (from %s of the window)", on, percent(c.Compression.GatewayThreshold))
+	line("Summarizers", "%s", strings.Join(c.Summarizers, ", then "))
+	line("Prompt caching", "ENABLED (Claude natively and via OpenRouter, %s TTL)", c.PromptCaching.CacheTTL)
+	line("Store", "in memory, %v, %d entries", c.Store.MaxBytes, c.Store.MaxEntries)
+	line("Compression states", "%s", map[bool]string{true: "checksum only", false: "signed"}[c.StateKeyFile == ""])
+	line("Limits", "%v a message, %v in flight, %d calls a connection", c.Limits.MaxMessageBytes, c.Limits.MaxInFlightBytes, c.Limits.MaxConcurrentStreams)
+}
+
+func authentication(c *config.Config, addr string) string {
+	host, _, err := net.SplitHostPort(addr)
+	if err == nil && config.IsLoopback(host) {
+		return "off (only this machine can reach the server)"
+	}
+	if c.Insecure {
+		return "off (--insecure: whoever reaches the address may call)"
+	}
+	return "off"
+}
+
+func modelThresholds(thresholds map[string]float64) string {
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(thresholds)) {
+		fmt.Fprintf(&out, ", %s for %s", percent(thresholds[name]), name)
+	}
+	return out.String()
+}
+
+// percent writes a share without more digits than it has.
+func percent(share float64) string {
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", share*100), "0"), ".") + " %"
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+
+	"github.com/elbowroom/elbowroom/breakpoints"
+	"github.com/elbowroom/elbowroom/compressor"
+	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/config"
+	"github.com/elbowroom/elbowroom/internal/telemetry"
+	"github.com/elbowroom/elbowroom/server"
+	"github.com/elbowroom/elbowroom/store"
+	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/extractive"
+	"github.com/elbowroom/elbowroom/tokens"
+)
+
+// newServer builds the service that a configuration describes.
+func newServer(c *config.Config, log *slog.Logger) (*server.Server, error) {
+	registry, err := tokens.NewRegistry()
+	if err != nil {
+		return nil, err
+	}
+	memory, err := store.NewMemory(store.MemoryOptions{MaxBytes: int64(c.Store.MaxBytes), MaxEntries: int64(c.Store.MaxEntries)})
+	if err != nil {
+		return nil, err
+	}
+	keys, err := c.StateKeys()
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	counter := tokens.NewCounter()
+	engine, err := compressor.New(compressor.Options{
+		Counter:     counter,
+		Summarizers: ladder(c.Summarizers),
+		Store:       memory,
+		Policy: compressor.Policy{
+			Enabled:      &c.Compression.Enabled,
+			Threshold:    &c.Compression.Threshold,
+			TargetRatio:  &c.Compression.TargetRatio,
+			ProtectLastN: &c.Compression.ProtectLastN,
+		},
+		GatewayThreshold: c.Compression.GatewayThreshold,
+		ModelThresholds:  c.Compression.ModelThresholds,
+		StateKeys:        keys,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ttl := breakpoints.TTL5m
+	if c.PromptCaching.CacheTTL == "1h" {
+		ttl = breakpoints.TTL1h
+	}
+	return server.New(server.Options{
+		Compressor: engine,
+		Counter:    counter,
+		Registry:   registry,
+		Log:        log,
+		CacheTTL:   ttl,
+		Limits: server.Limits{
+			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
+			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),
+			MaxConcurrentStreams: uint32(c.Limits.MaxConcurrentStreams),
+			Conversation:         conversation.Limits{MaxDepth: c.Limits.MaxDepth, MaxBlocks: c.Limits.MaxBlocks},
+		},
+		Keepalive: server.Keepalive{
+			Time: c.Keepalive.Time, Timeout: c.Keepalive.Timeout, MinTime: c.Keepalive.MinTime, MaxConnectionAge: c.Keepalive.MaxConnectionAge,
+		},
+	})
+}
+
+// ladder builds the summarizers. The configuration has checked their names.
+func ladder(names []string) []summarizer.Summarizer {
+	rungs := make([]summarizer.Summarizer, 0, len(names))
+	for range names {
+		rungs = append(rungs, extractive.New())
+	}
+	return rungs
+}
+
+// connection is a client of a server, its own or somebody else's.
+type connection struct {
+	client elbowroomv1.ContextServiceClient
+	// addr is where the server listens.
+	addr string
+	stop func()
+}
+
+// connect dials the server at addr or, when that is empty, starts one of its own
+// on a free loopback port, which it stops with the connection.
+func connect(ctx context.Context, c *config.Config, addr string, stderr io.Writer) (*connection, error) {
+	stop := func() {}
+	if addr == "" {
+		var err error
+		if addr, stop, err = startLocal(ctx, c, stderr); err != nil {
+			return nil, err
+		}
+	}
+	size := int(c.Limits.MaxMessageBytes)
+	conn, err := grpc.NewClient(addr,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(size), grpc.MaxCallSendMsgSize(size)))
+	if err != nil {
+		stop()
+		return nil, &usageError{fmt.Errorf("server %s: %w", addr, err)}
+	}
+	return &connection{client: elbowroomv1.NewContextServiceClient(conn), addr: addr, stop: func() {
+		_ = conn.Close()
+		stop()
+	}}, nil
+}
+
+// startLocal serves on a free loopback port.
+func startLocal(ctx context.Context, c *config.Config, stderr io.Writer) (addr string, stop func(), err error) {
+	log, err := telemetry.NewLogger(stderr, "error")
+	if err != nil {
+		return "", nil, err
+	}
+	s, err := newServer(c, log)
+	if err != nil {
+		return "", nil, err
+	}
+	var listen net.ListenConfig
+	lis, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("listen on loopback: %w", err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(lis) }()
+	return lis.Addr().String(), func() {
+		deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = errors.Join(s.Shutdown(deadline), <-served) // nobody is left to tell
+	}, nil
+}

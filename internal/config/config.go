@@ -1,0 +1,64 @@
+package config
+
+import (
+	"time"
+)
+
+// Config is every setting. The tags key, default and help are read here; name,
+// placeholder, embed, prefix, negatable and mapsep by the command line parser.
+type Config struct {
+	GRPCAddr  string `key:"grpc_addr" name:"grpc-addr" default:"127.0.0.1:50051" placeholder:"HOST:PORT" help:"Address of the gRPC service."`
+	HTTPAddr  string `key:"http_addr" name:"http-addr" default:"" placeholder:"HOST:PORT" help:"Address of the HTTP/JSON edge. Not built yet: leave it empty."`
+	AdminAddr string `key:"admin_addr" name:"admin-addr" default:"" placeholder:"HOST:PORT" help:"Address of metrics and profiles. Not built yet: leave it empty."`
+	Insecure  bool   `key:"insecure" default:"false" help:"Serve on a non-loopback address although nobody is authenticated."`
+	LogLevel  string `key:"log_level" default:"info" placeholder:"LEVEL" help:"Least severe log lines written: debug, info, warn or error."`
+
+	Summarizers  []string `key:"summarizers" default:"extractive" placeholder:"NAME" help:"The ladder of summarizers, best first. Built in: extractive."`
+	StateKeyFile string   `key:"state_key_file" default:"" placeholder:"FILE" help:"File with the keys that sign compression states, one a line of at least 32 characters. The first signs, all are accepted. Empty: states carry a checksum only."`
+
+	Compression   Compression   `key:"compression" embed:"" prefix:"compression-"`
+	PromptCaching PromptCaching `key:"prompt_caching" embed:"" prefix:"prompt-caching-"`
+	Limits        Limits        `key:"limits" embed:"" prefix:"limits-"`
+	Keepalive     Keepalive     `key:"keepalive" embed:"" prefix:"keepalive-"`
+	Store         Store         `key:"store" embed:"" prefix:"store-"`
+
+	ShutdownTimeout time.Duration `key:"shutdown_timeout" default:"30s" placeholder:"DURATION" help:"How long calls may take to finish after SIGTERM or SIGINT before they are broken off."`
+}
+
+// Compression are the server's defaults for what a request leaves open.
+type Compression struct {
+	Enabled          bool               `key:"enabled" default:"true" negatable:"" help:"Compress at all."`
+	Threshold        float64            `key:"threshold" default:"0.50" placeholder:"SHARE" help:"Share of the context window at which the agent layer compresses, above 0 and up to 1."`
+	TargetRatio      float64            `key:"target_ratio" default:"0.20" placeholder:"SHARE" help:"Size of the verbatim tail as a share of the threshold, 0.10 to 0.80."`
+	ProtectLastN     int                `key:"protect_last_n" default:"20" placeholder:"N" help:"Messages kept at the end at least."`
+	GatewayThreshold float64            `key:"gateway_threshold" default:"0.85" placeholder:"SHARE" help:"Share of the context window at which the gateway layer compresses, above 0 and up to 1."`
+	ModelThresholds  map[string]float64 `key:"model_thresholds" default:"" placeholder:"MODEL=SHARE,..." mapsep:"," help:"Agent-layer thresholds for models whose name contains the key; the longest key wins."`
+}
+
+// PromptCaching are the defaults of breakpoints.
+type PromptCaching struct {
+	CacheTTL string `key:"cache_ttl" name:"cache-ttl" default:"5m" placeholder:"TTL" help:"Life of cached prefixes where a request names none: 5m or 1h."`
+}
+
+// Limits bound what callers may cost.
+type Limits struct {
+	MaxMessageBytes      Bytes `key:"max_message_bytes" default:"64MiB" placeholder:"BYTES" help:"Largest request and response."`
+	MaxInFlightBytes     Bytes `key:"max_in_flight_bytes" default:"512MiB" placeholder:"BYTES" help:"Requests being worked on together; one that exceeds it is refused with RESOURCE_EXHAUSTED."`
+	MaxConcurrentStreams int   `key:"max_concurrent_streams" default:"256" placeholder:"N" help:"Calls at one time of one connection; more wait."`
+	MaxDepth             int   `key:"max_depth" default:"512" placeholder:"N" help:"Deepest nesting of values in a conversation."`
+	MaxBlocks            int   `key:"max_blocks" default:"500000" placeholder:"N" help:"Messages, blocks and tools of one conversation together."`
+}
+
+// Keepalive says how connections are kept.
+type Keepalive struct {
+	Time             time.Duration `key:"time" default:"1m" placeholder:"DURATION" help:"How long a silent connection waits before the server pings it."`
+	Timeout          time.Duration `key:"timeout" default:"20s" placeholder:"DURATION" help:"How long the answer to a ping may take."`
+	MinTime          time.Duration `key:"min_time" default:"10s" placeholder:"DURATION" help:"Shortest allowed time between a client's pings."`
+	MaxConnectionAge time.Duration `key:"max_connection_age" default:"0s" placeholder:"DURATION" help:"Close connections after that time, so that clients find new replicas. 0s: never."`
+}
+
+// Store bounds the embedded store of summaries and cooldowns.
+type Store struct {
+	MaxBytes   Bytes `key:"max_bytes" default:"64MiB" placeholder:"BYTES" help:"Memory of the embedded store."`
+	MaxEntries int   `key:"max_entries" default:"100000" placeholder:"N" help:"Entries of the embedded store."`
+}

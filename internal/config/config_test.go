@@ -1,0 +1,312 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/elbowroom/elbowroom/internal/config"
+)
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "elbowroom.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func load(t *testing.T, src config.Sources) *config.Config {
+	t.Helper()
+	c, err := config.Load(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestDefaultsAreThePublishedOnes(t *testing.T) {
+	want := &config.Config{
+		GRPCAddr:    "127.0.0.1:50051",
+		LogLevel:    "info",
+		Summarizers: []string{"extractive"},
+		Compression: config.Compression{
+			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectLastN: 20, GatewayThreshold: 0.85,
+			ModelThresholds: map[string]float64{},
+		},
+		PromptCaching: config.PromptCaching{CacheTTL: "5m"},
+		Limits: config.Limits{
+			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxConcurrentStreams: 256, MaxDepth: 512, MaxBlocks: 500_000,
+		},
+		Keepalive:       config.Keepalive{Time: time.Minute, Timeout: 20 * time.Second, MinTime: 10 * time.Second},
+		Store:           config.Store{MaxBytes: 64 << 20, MaxEntries: 100_000},
+		ShutdownTimeout: 30 * time.Second,
+	}
+	if diff := cmp.Diff(want, load(t, config.Sources{})); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+}
+
+func TestLayersFlagsOverEnvironmentOverFileOverDefaults(t *testing.T) {
+	const file = "compression:\n  threshold: 0.3\n"
+	const variable = "ELBOWROOM_COMPRESSION_THRESHOLD=0.4"
+	flags := map[string]any{"compression.threshold": 0.6}
+	for _, c := range []struct {
+		name    string
+		file    string
+		environ []string
+		flags   map[string]any
+		want    float64
+	}{
+		{"nothing", "", nil, nil, 0.5},
+		{"file", file, nil, nil, 0.3},
+		{"environment", "", []string{variable}, nil, 0.4},
+		{"flags", "", nil, flags, 0.6},
+		{"environment over file", file, []string{variable}, nil, 0.4},
+		{"flags over file", file, nil, flags, 0.6},
+		{"flags over environment", "", []string{variable}, flags, 0.6},
+		{"flags over all", file, []string{variable}, flags, 0.6},
+		{"another key in the file", "compression: {target_ratio: 0.3}", nil, nil, 0.5},
+		{"the key without a value", "compression:\n  threshold:\n", nil, nil, 0.5},
+		{"the group without keys", "compression:\n", nil, nil, 0.5},
+		{"an empty file", "", nil, nil, 0.5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := load(t, config.Sources{File: writeFile(t, c.file), Environ: c.environ, Flags: c.flags})
+			if got.Compression.Threshold != c.want {
+				t.Errorf("threshold %v, want %v", got.Compression.Threshold, c.want)
+			}
+		})
+	}
+}
+
+func TestTheFileHasTheKeysAsPublished(t *testing.T) {
+	got := load(t, config.Sources{File: writeFile(t, `
+# as published
+compression:
+  enabled: false
+  threshold: 0.6
+  target_ratio: 0.25
+  protect_last_n: 10
+  gateway_threshold: 0.9
+  model_thresholds:
+    gpt-4.1: 0.7
+    openai/gpt-4o: 0.4
+prompt_caching:
+  cache_ttl: 1h
+grpc_addr: 127.0.0.1:6000
+summarizers: [extractive]
+limits:
+  max_message_bytes: 8MiB
+  max_in_flight_bytes: 16777216
+keepalive: {time: 90s}
+`)})
+	want := load(t, config.Sources{})
+	want.GRPCAddr = "127.0.0.1:6000"
+	want.Compression = config.Compression{
+		Threshold: 0.6, TargetRatio: 0.25, ProtectLastN: 10, GatewayThreshold: 0.9,
+		ModelThresholds: map[string]float64{"gpt-4.1": 0.7, "openai/gpt-4o": 0.4},
+	}
+	want.PromptCaching.CacheTTL = "1h"
+	want.Limits.MaxMessageBytes, want.Limits.MaxInFlightBytes = 8<<20, 16<<20
+	want.Keepalive.Time = 90 * time.Second
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("config (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheEnvironmentSetsEveryType(t *testing.T) {
+	got := load(t, config.Sources{Environ: []string{
+		"ELBOWROOM_GRPC_ADDR=localhost:1", "ELBOWROOM_INSECURE=true", "ELBOWROOM_COMPRESSION_ENABLED=false",
+		"ELBOWROOM_COMPRESSION_PROTECT_LAST_N=7", "ELBOWROOM_COMPRESSION_MODEL_THRESHOLDS=claude=0.6, gpt-4.1=0.4",
+		"ELBOWROOM_SUMMARIZERS=extractive", "ELBOWROOM_STORE_MAX_BYTES=2GiB", "ELBOWROOM_SHUTDOWN_TIMEOUT=5s",
+		"ELBOWROOM_CONFIG=elsewhere.yaml", "HOME=/root", "NOT_A_PAIR",
+	}})
+	want := load(t, config.Sources{})
+	want.GRPCAddr, want.Insecure, want.Compression.Enabled, want.Compression.ProtectLastN = "localhost:1", true, false, 7
+	want.Compression.ModelThresholds = map[string]float64{"claude": 0.6, "gpt-4.1": 0.4}
+	want.Store.MaxBytes, want.ShutdownTimeout = 2<<30, 5*time.Second
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("config (-want +got):\n%s", diff)
+	}
+}
+
+func TestErrorsNameKeyAndSource(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		file    string
+		environ []string
+		flags   map[string]any
+		want    string // FILE stands for the file's path
+	}{
+		{"unknown key", "compresion: {threshold: 0.5}", nil, nil, "FILE: unknown key compresion"},
+		{"unknown keys in a group", "compression: {treshold: 0.5, threshold: 0.5, model: x}", nil, nil, "FILE: unknown key compression.model, compression.treshold"},
+		{"a value in place of a group", "compression: yes", nil, nil, "FILE: unknown key compression"},
+		{"a group in place of a value", "grpc_addr: {host: x}", nil, nil, "FILE: grpc_addr: a single value is wanted here, not a list or a group of keys"},
+		{"a word for a number", "compression: {threshold: half}", nil, nil, `FILE: compression.threshold: "half" is not a number`},
+		{"a fraction for a whole number", "compression: {protect_last_n: 1.5}", nil, nil, `FILE: compression.protect_last_n: "1.5" is not a whole number`},
+		{"a number for a boolean", "compression: {enabled: 2}", nil, nil, `FILE: compression.enabled: "2" is neither true nor false`},
+		{"a number for a duration", "shutdown_timeout: 30", nil, nil, `FILE: shutdown_timeout: "30" is not a duration such as 500ms, 30s or 5m`},
+		{"bytes in decimal units", "store: {max_bytes: 64MB}", nil, nil, `FILE: store.max_bytes: "64MB" is not a number of bytes such as 1024, 64KiB, 64MiB or 2GiB`},
+		{"a word in a model's threshold", "compression: {model_thresholds: {claude: high}}", nil, nil, `FILE: compression.model_thresholds: "claude=high" is not of the form NAME=SHARE`},
+		{"broken YAML", "compression: [", nil, nil, "read the configuration: FILE: yaml: line 1: did not find expected node content"},
+		{"a variable", "", []string{"ELBOWROOM_LIMITS_MAX_DEPTH=deep"}, nil, `ELBOWROOM_LIMITS_MAX_DEPTH: "deep" is not a whole number`},
+		{"an empty variable", "", []string{"ELBOWROOM_COMPRESSION_THRESHOLD="}, nil, `ELBOWROOM_COMPRESSION_THRESHOLD: "" is not a number`},
+		{"a flag", "", nil, map[string]any{"store.max_bytes": "much"}, `--store-max-bytes: "much" is not a number of bytes such as 1024, 64KiB, 64MiB or 2GiB`},
+		{"a threshold of 0", "compression: {threshold: 0}", nil, nil, "compression.threshold: 0 is not above 0 and up to 1"},
+		{"a threshold above 1", "compression: {threshold: 50}", nil, nil, "compression.threshold: 50 is not above 0 and up to 1"},
+		{"a threshold that is no number", "compression: {threshold: .nan}", nil, nil, "compression.threshold: NaN is not above 0 and up to 1"},
+		{"a gateway threshold above 1", "compression: {gateway_threshold: 1.1}", nil, nil, "compression.gateway_threshold: 1.1 is not above 0 and up to 1"},
+		{"a model's threshold above 1", "compression: {model_thresholds: {a: 0.5, b: 2}}", nil, nil, "compression.model_thresholds: b: 2 is not above 0 and up to 1"},
+		{"a target ratio out of range", "compression: {target_ratio: 0.9}", nil, nil, "compression.target_ratio: 0.9 is not between 0.1 and 0.8"},
+		{"a negative tail", "compression: {protect_last_n: -1}", nil, nil, "compression.protect_last_n: -1 is less than 0"},
+		{"an unknown ttl", "prompt_caching: {cache_ttl: 10m}", nil, nil, `prompt_caching.cache_ttl: "10m" is not one of 5m, 1h`},
+		{"an unknown log level", "log_level: loud", nil, nil, `log_level: "loud" is not one of debug, info, warn, error`},
+		{"an address without a port", "grpc_addr: 127.0.0.1", nil, nil, `grpc_addr: "127.0.0.1" is not of the form HOST:PORT`},
+		{"the HTTP edge", "http_addr: 127.0.0.1:8051", nil, nil, "http_addr: not built yet, leave it empty"},
+		{"the admin port", "admin_addr: 127.0.0.1:9051", nil, nil, "admin_addr: not built yet, leave it empty"},
+		{"a summarizer that is not built", "summarizers: [\"openai:gpt-4o-mini\", extractive]", nil, nil, `summarizers: "openai:gpt-4o-mini" is not built yet; built in is extractive`},
+		{"no summarizer", "summarizers: []", nil, nil, "summarizers: at least one is needed; built in is extractive"},
+		{"a summarizer twice", "summarizers: extractive,extractive", nil, nil, `summarizers: "extractive" is listed twice`},
+		{"messages larger than the room for them", "limits: {max_message_bytes: 1GiB}", nil, nil, "limits.max_in_flight_bytes: 512MiB has no room for one message of limits.max_message_bytes, 1GiB"},
+		{"messages larger than protobuf's", "limits: {max_message_bytes: 2GiB, max_in_flight_bytes: 4GiB}", nil, nil, "limits.max_message_bytes: 2GiB is not between 1KiB and 2GiB"},
+		{"no streams", "limits: {max_concurrent_streams: 0}", nil, nil, "limits.max_concurrent_streams: 0 is less than 1"},
+		{"a store without room", "store: {max_bytes: 1000}", nil, nil, "store.max_bytes: 1000 is less than 1MiB"},
+		{"no time to shut down", "shutdown_timeout: 0s", nil, nil, "shutdown_timeout: 0s is not a positive duration"},
+		{"a negative age", "keepalive: {max_connection_age: -1s}", nil, nil, "keepalive.max_connection_age: -1s is a negative duration"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := writeFile(t, c.file)
+			_, err := config.Load(config.Sources{File: path, Environ: c.environ, Flags: c.flags})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if got := strings.ReplaceAll(err.Error(), path, "FILE"); got != c.want {
+				t.Errorf("error\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAMissingFileIsNamed(t *testing.T) {
+	_, err := config.Load(config.Sources{File: "/does/not/exist.yaml"})
+	if want := "read the configuration: open /does/not/exist.yaml: no such file or directory"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestOtherMachinesAreRefusedUnlessToldSo(t *testing.T) {
+	for _, c := range []struct {
+		addr     string
+		insecure bool
+		refused  bool
+	}{
+		{"127.0.0.1:50051", false, false},
+		{"127.1.2.3:0", false, false},
+		{"[::1]:50051", false, false},
+		{"[::ffff:127.0.0.1]:50051", false, false},
+		{"localhost:50051", false, false},
+		{":50051", false, true},
+		{"0.0.0.0:50051", false, true},
+		{"[::]:50051", false, true},
+		{"192.168.1.5:50051", false, true},
+		{"example.com:50051", false, true},
+		{"localhost.example.com:50051", false, true},
+		{"0.0.0.0:50051", true, false},
+	} {
+		t.Run(c.addr, func(t *testing.T) {
+			_, err := config.Load(config.Sources{Flags: map[string]any{"grpc_addr": c.addr, "insecure": c.insecure}})
+			if (err != nil) != c.refused {
+				t.Errorf("error %v, want refused %v", err, c.refused)
+			}
+			if err != nil && (!strings.Contains(err.Error(), c.addr) || !strings.Contains(err.Error(), "--insecure")) {
+				t.Errorf("error %q names neither the address nor the way out", err)
+			}
+		})
+	}
+}
+
+func TestUnknownVariablesAreListed(t *testing.T) {
+	got := config.UnknownVariables([]string{
+		"ELBOWROOM_GRPC_ADDR=x", "ELBOWROOM_TRESHOLD=0.5", "ELBOWROOM_CONFIG=f", "PATH=/bin", "ELBOWROOM_GRPC_ADDRESS=x",
+		"ELBOWROOM_SERVICE_HOST=10.0.0.1", "ELBOWROOM_SERVICE_PORT_GRPC=50051", "ELBOWROOM_PORT=tcp://10.0.0.1:50051", "ELBOWROOM_PORT_50051_TCP_ADDR=10.0.0.1",
+	})
+	if diff := cmp.Diff([]string{"ELBOWROOM_GRPC_ADDRESS", "ELBOWROOM_TRESHOLD"}, got); diff != "" {
+		t.Errorf("unknown (-want +got):\n%s", diff)
+	}
+}
+
+// Every setting can be given in each of the three ways and comes back as text.
+func TestSettingsAreReadableInEveryWay(t *testing.T) {
+	base := load(t, config.Sources{})
+	for _, s := range config.Settings() {
+		if s.Help == "" || !strings.HasSuffix(s.Help, ".") {
+			t.Errorf("%s has no help, or help that is no sentence: %q", s.Key, s.Help)
+		}
+		text := s.Text(base)
+		for name, src := range map[string]config.Sources{
+			"flag": {Flags: map[string]any{s.Key: text}},
+			"env":  {Environ: []string{s.Variable() + "=" + text}},
+		} {
+			if got := load(t, src); !reflect.DeepEqual(got, base) {
+				t.Errorf("%s given as %s %q is not its default: %s", s.Key, name, text, cmp.Diff(base, got))
+			}
+		}
+	}
+}
+
+func TestStateKeysAreReadFromTheirFile(t *testing.T) {
+	const one, two = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210ff"
+	for _, c := range []struct {
+		name, text string
+		want       [][]byte
+		err        string
+	}{
+		{"one a line, newest first", "# newest\n" + one + "\n\n" + two + "\n", [][]byte{[]byte(one), []byte(two)}, ""},
+		{"too short", one + "\nshort\n", nil, "state_key_file: FILE: the key on line 2 has fewer than 32 characters"},
+		{"empty", "\n# nothing\n", nil, "state_key_file: FILE holds no key"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := writeFile(t, c.text)
+			cfg := load(t, config.Sources{Flags: map[string]any{"state_key_file": path}})
+			got, err := cfg.StateKeys()
+			text := ""
+			if err != nil {
+				text = strings.ReplaceAll(err.Error(), path, "FILE")
+			}
+			if text != c.err {
+				t.Errorf("error %q, want %q", text, c.err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("keys (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if keys, err := load(t, config.Sources{}).StateKeys(); keys != nil || err != nil {
+		t.Errorf("without a file: %v, %v", keys, err)
+	}
+}
+
+func FuzzBytes(f *testing.F) {
+	for _, s := range []string{"0", "1024", "64KiB", "64MiB", "2GiB", "-1", "9223372036854775807GiB", " 5 MiB", "MiB", "1e3"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var b, again config.Bytes
+		if b.UnmarshalText([]byte(s)) != nil {
+			return
+		}
+		if b < 0 {
+			t.Fatalf("%q is %d bytes", s, b)
+		}
+		if err := again.UnmarshalText([]byte(b.String())); err != nil || again != b {
+			t.Fatalf("%q reads as %d and writes as %q, which reads as %d (%v)", s, b, b, again, err)
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Validate checks what types cannot. Errors begin with the key.
+func (c *Config) Validate() error {
+	checks := []error{
+		c.checkGRPCAddr(),
+		notBuilt("http_addr", c.HTTPAddr),
+		notBuilt("admin_addr", c.AdminAddr),
+		oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error"),
+		c.checkSummarizers(),
+		share("compression.threshold", c.Compression.Threshold),
+		share("compression.gateway_threshold", c.Compression.GatewayThreshold),
+		between("compression.target_ratio", c.Compression.TargetRatio, 0.10, 0.80),
+		atLeast("compression.protect_last_n", c.Compression.ProtectLastN, 0),
+		c.checkModelThresholds(),
+		oneOf("prompt_caching.cache_ttl", c.PromptCaching.CacheTTL, "5m", "1h"),
+		c.checkMessageBytes(),
+		atLeast("limits.max_concurrent_streams", c.Limits.MaxConcurrentStreams, 1),
+		atLeast("limits.max_depth", c.Limits.MaxDepth, 1),
+		atLeast("limits.max_blocks", c.Limits.MaxBlocks, 1),
+		positive("keepalive.time", c.Keepalive.Time),
+		positive("keepalive.timeout", c.Keepalive.Timeout),
+		positive("keepalive.min_time", c.Keepalive.MinTime),
+		notNegative("keepalive.max_connection_age", c.Keepalive.MaxConnectionAge),
+		atLeast("store.max_bytes", c.Store.MaxBytes, mib),
+		atLeast("store.max_entries", c.Store.MaxEntries, 1),
+		positive("shutdown_timeout", c.ShutdownTimeout),
+	}
+	for _, err := range checks {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkGRPCAddr lets nothing but this machine in, unless told so: there is no
+// authentication.
+func (c *Config) checkGRPCAddr() error {
+	host, _, err := net.SplitHostPort(c.GRPCAddr)
+	if err != nil {
+		return fmt.Errorf("grpc_addr: %q is not of the form HOST:PORT", c.GRPCAddr)
+	}
+	if c.Insecure || IsLoopback(host) {
+		return nil
+	}
+	return fmt.Errorf("grpc_addr: %s can be reached from other machines and callers are not authenticated; "+
+		"use 127.0.0.1, or add --insecure (insecure: true) where the network keeps strangers out", c.GRPCAddr)
+}
+
+// IsLoopback reports whether a host names this machine and nothing else. A name
+// other than localhost is not looked up and does not.
+func IsLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+func notBuilt(key, value string) error {
+	if value == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: not built yet, leave it empty", key)
+}
+
+func (c *Config) checkSummarizers() error {
+	if len(c.Summarizers) == 0 {
+		return fmt.Errorf("summarizers: at least one is needed; built in is extractive")
+	}
+	for i, name := range c.Summarizers {
+		if name != "extractive" {
+			return fmt.Errorf("summarizers: %q is not built yet; built in is extractive", name)
+		}
+		if slices.Contains(c.Summarizers[:i], name) {
+			return fmt.Errorf("summarizers: %q is listed twice", name)
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkModelThresholds() error {
+	names := make([]string, 0, len(c.Compression.ModelThresholds))
+	for name := range c.Compression.ModelThresholds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := share("compression.model_thresholds: "+name, c.Compression.ModelThresholds[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkMessageBytes() error {
+	const most = 1 << 31 // what one protobuf message can hold
+	switch l := c.Limits; {
+	case l.MaxMessageBytes < kib || l.MaxMessageBytes >= most:
+		return fmt.Errorf("limits.max_message_bytes: %v is not between 1KiB and 2GiB", l.MaxMessageBytes)
+	case l.MaxInFlightBytes < l.MaxMessageBytes:
+		return fmt.Errorf("limits.max_in_flight_bytes: %v has no room for one message of limits.max_message_bytes, %v", l.MaxInFlightBytes, l.MaxMessageBytes)
+	default:
+		return nil
+	}
+}
+
+func oneOf(key, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s: %q is not one of %s", key, value, strings.Join(allowed, ", "))
+}
+
+func share(key string, x float64) error {
+	if x > 0 && x <= 1 {
+		return nil
+	}
+	return fmt.Errorf("%s: %v is not above 0 and up to 1", key, x)
+}
+
+func between(key string, x, low, high float64) error {
+	if x >= low && x <= high {
+		return nil
+	}
+	return fmt.Errorf("%s: %v is not between %v and %v", key, x, low, high)
+}
+
+func atLeast[N int | Bytes](key string, n, least N) error {
+	if n >= least {
+		return nil
+	}
+	return fmt.Errorf("%s: %v is less than %v", key, n, least)
+}
+
+func positive(key string, d time.Duration) error {
+	if d > 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %v is not a positive duration", key, d)
+}
+
+func notNegative(key string, d time.Duration) error {
+	if d >= 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %v is a negative duration", key, d)
+}

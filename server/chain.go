@@ -1,0 +1,137 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/logging"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
+	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/selector"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+
+	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+
+	"github.com/elbowroom/elbowroom/server/interceptors/validation"
+)
+
+// link is one interceptor of the chain.
+type link struct {
+	name   string
+	unary  grpc.UnaryServerInterceptor
+	stream grpc.StreamServerInterceptor // nil where no streaming call needs it
+}
+
+// links are the interceptors, outermost first. Logging stands outside recovery so
+// that a panic is logged as the INTERNAL it becomes, with its duration. Admission
+// comes before validation, which costs time. Only logging and admission care
+// which service is called: health checks and reflection are neither logged nor
+// refused.
+func (s *Server) links() ([]link, error) {
+	validate, err := validation.NewUnary(
+		&elbowroomv1.CompressRequest{}, &elbowroomv1.ApplyCacheControlRequest{}, &elbowroomv1.CountTokensRequest{},
+		&elbowroomv1.PrepareRequest{}, &elbowroomv1.ListModelsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	ours := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool {
+		return c.Service == elbowroomv1.ContextService_ServiceDesc.ServiceName
+	})
+	logger, options := s.callLogger()
+	onPanic := recovery.WithRecoveryHandlerContext(s.recovered)
+	return []link{
+		{"logging", selector.UnaryServerInterceptor(logging.UnaryServerInterceptor(logger, options...), ours), nil},
+		{"recovery", recovery.UnaryServerInterceptor(onPanic), recovery.StreamServerInterceptor(onPanic)},
+		{"admission", selector.UnaryServerInterceptor(s.gate.Unary, ours), nil},
+		{"validation", selector.UnaryServerInterceptor(s.convert(validate), ours), nil},
+	}, nil
+}
+
+// convert sees to it that what fails inside the validator leaves as a status.
+func (s *Server) convert(inner grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		resp, err := inner(ctx, req, info, handler)
+		if _, isStatus := status.FromError(err); err != nil && !isStatus {
+			return nil, s.fail(ctx, err)
+		}
+		return resp, err
+	}
+}
+
+// callLogger writes one line for each finished call: method, code, duration,
+// caller's address, and where the fault of a bad request lies. Error texts can
+// quote the caller's keys and are left out.
+func (s *Server) callLogger() (logging.Logger, []logging.Option) {
+	logger := logging.LoggerFunc(func(ctx context.Context, level logging.Level, _ string, fields ...any) {
+		kept := make([]any, 0, len(fields))
+		for i := 0; i+1 < len(fields); i += 2 {
+			if fields[i] != "grpc.error" {
+				kept = append(kept, fields[i], fields[i+1])
+			}
+		}
+		s.log.Log(ctx, slog.Level(level), "finished call", kept...)
+	})
+	return logger, []logging.Option{
+		logging.WithLogOnEvents(logging.FinishCall),
+		// The same in every line.
+		logging.WithDisableLoggingFields(logging.SystemTag[0], logging.ComponentFieldKey, logging.ServiceFieldKey, logging.MethodTypeFieldKey),
+		logging.WithDurationField(func(d time.Duration) logging.Fields {
+			return logging.Fields{"grpc.time_ms", float64(d.Microseconds()) / 1000}
+		}),
+		logging.WithErrorFields(errorFields),
+	}
+}
+
+// errorFields says what was wrong in the service's own words.
+func errorFields(err error) logging.Fields {
+	var out logging.Fields
+	for _, d := range status.Convert(err).Details() {
+		switch d := d.(type) {
+		case *errdetails.ErrorInfo:
+			out = append(out, "reason", d.GetReason())
+		case *errdetails.BadRequest:
+			if v := d.GetFieldViolations(); len(v) > 0 {
+				out = append(out, "field", v[0].GetField())
+			}
+		}
+	}
+	return out
+}
+
+// recovered turns a panic into INTERNAL. The log gets the stack; the panic's own
+// text only where it is the runtime's, which quotes no caller.
+func (s *Server) recovered(ctx context.Context, p any) error {
+	id := newErrorID()
+	what := fmt.Sprintf("%T", p)
+	if err, ok := p.(interface {
+		error
+		RuntimeError()
+	}); ok {
+		what = err.Error()
+	}
+	s.log.LogAttrs(ctx, slog.LevelError, "panic",
+		slog.String("error_id", id), slog.String("panic", what), slog.String("stack", string(debug.Stack())))
+	return internal(id)
+}
+
+// interceptors chains the links.
+func (s *Server) interceptors() ([]grpc.ServerOption, error) {
+	links, err := s.links()
+	if err != nil {
+		return nil, err
+	}
+	var unary []grpc.UnaryServerInterceptor
+	var stream []grpc.StreamServerInterceptor
+	for _, l := range links {
+		unary = append(unary, l.unary)
+		if l.stream != nil {
+			stream = append(stream, l.stream)
+		}
+	}
+	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...)}, nil
+}

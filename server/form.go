@@ -1,0 +1,61 @@
+package server
+
+import (
+	"strconv"
+
+	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+
+	"github.com/elbowroom/elbowroom/conversation"
+)
+
+// form is a conversation in the form in which its request carries it, on its way
+// through one or more rewrites.
+type form interface {
+	// read returns the domain view of the conversation as it is now. Errors are of
+	// type [*requestError].
+	read(limits conversation.Limits) (*conversation.Conversation, error)
+	// apply follows a rewrite of what read returned.
+	apply(rw *conversation.Rewrite)
+	// full returns the conversation as it is now.
+	full() *elbowroomv1.Conversation
+	// edits returns what leads from the request's conversation to this one, nothing
+	// when they are the same. Only the native form has splices.
+	edits() ([]*elbowroomv1.Edit, []*elbowroomv1.Splice)
+}
+
+// formOf returns the form of a request's conversation.
+func formOf(in *elbowroomv1.Conversation) form {
+	if in.GetNative() != nil {
+		return newNativeForm(in.GetNative())
+	}
+	return &typedForm{request: in, result: keepTyped(in)}
+}
+
+// rendered are the three fields in which a response carries its conversation.
+type rendered struct {
+	conversation *elbowroomv1.Conversation
+	edits        []*elbowroomv1.Edit
+	splices      []*elbowroomv1.Splice
+}
+
+// render returns the conversation in the view that was asked for.
+func render(f form, view elbowroomv1.View) rendered {
+	if view == elbowroomv1.View_VIEW_EDITS {
+		edits, splices := f.edits()
+		return rendered{edits: edits, splices: splices}
+	}
+	return rendered{conversation: f.full()}
+}
+
+func sectionOf(s conversation.Section) elbowroomv1.Section {
+	switch s {
+	case conversation.SectionTools:
+		return elbowroomv1.Section_SECTION_TOOLS
+	case conversation.SectionSystem:
+		return elbowroomv1.Section_SECTION_SYSTEM
+	default:
+		return elbowroomv1.Section_SECTION_MESSAGES
+	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,65 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// retryDelay is what a refused caller is told to wait. A call takes milliseconds,
+// so a second is many calls' time; clients add jitter of their own.
+const retryDelay = time.Second
+
+// Gate lets calls in. Its methods are safe for concurrent use.
+type Gate struct {
+	limit    int64
+	inFlight atomic.Int64
+	draining atomic.Bool
+}
+
+// NewGate returns a gate that lets in calls whose requests hold at most
+// limitBytes together. A limit of 0 or less sets no bound.
+func NewGate(limitBytes int64) *Gate { return &Gate{limit: limitBytes} }
+
+// Drain refuses every call from now on. Those that are in stay.
+func (g *Gate) Drain() { g.draining.Store(true) }
+
+// InFlight is the number of request bytes being worked on.
+func (g *Gate) InFlight() int64 { return g.inFlight.Load() }
+
+var _ grpc.UnaryServerInterceptor = (*Gate)(nil).Unary
+
+// Unary is the interceptor of unary calls. The size of a call is that of its
+// request in the protobuf encoding.
+func (g *Gate) Unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if g.draining.Load() {
+		return nil, refuse(codes.Unavailable, "the server is shutting down")
+	}
+	size := int64(0)
+	if m, ok := req.(proto.Message); ok {
+		size = int64(proto.Size(m))
+	}
+	defer g.inFlight.Add(-size)
+	if held := g.inFlight.Add(size); g.limit > 0 && held > g.limit {
+		return nil, refuse(codes.ResourceExhausted, fmt.Sprintf(
+			"the server is working on %d bytes of requests, this one has %d and the limit is %d", held-size, size, g.limit))
+	}
+	return handler(ctx, req)
+}
+
+// refuse makes the error of a call that may be tried again.
+func refuse(code codes.Code, reason string) error {
+	st := status.New(code, reason)
+	if detailed, err := st.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(retryDelay)}); err == nil {
+		st = detailed
+	}
+	return st.Err()
+}

@@ -1,0 +1,4 @@
+// Package admission decides whether a call is let in: not while the server
+// drains, and not when the requests being worked on hold too many bytes
+// together.
+package admission

@@ -1,0 +1,102 @@
+package server
+
+import (
+	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+
+	"github.com/elbowroom/elbowroom/conversation"
+)
+
+// nativeForm is a conversation as a provider's own JSON.
+type nativeForm struct {
+	format elbowroomv1.Format
+	// bytes is set when the request carries json_bytes, which the response mirrors.
+	bytes bool
+	// text is the JSON as it is now.
+	text string
+	// splices and program lead from the request's JSON to text.
+	splices []conversation.Splice
+	program []conversation.Op
+}
+
+func newNativeForm(in *elbowroomv1.NativeRequest) *nativeForm {
+	f := &nativeForm{format: in.GetFormat()}
+	switch body := in.GetBody().(type) {
+	case *elbowroomv1.NativeRequest_Json:
+		f.text = body.Json
+	case *elbowroomv1.NativeRequest_JsonBytes:
+		f.text, f.bytes = string(body.JsonBytes), true
+	}
+	return f
+}
+
+func (f *nativeForm) read(limits conversation.Limits) (*conversation.Conversation, error) {
+	field := "conversation.native.json"
+	if f.bytes {
+		field = "conversation.native.json_bytes"
+	}
+	format := conversation.FormatOpenAIChat
+	if f.format == elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES {
+		format = conversation.FormatAnthropicMessages
+	}
+	c, err := conversation.Parse(format, f.text, limits)
+	if err != nil {
+		return nil, &requestError{field: field, message: -1, err: err}
+	}
+	return c, nil
+}
+
+func (f *nativeForm) apply(rw *conversation.Rewrite) {
+	splices := rw.Splices()
+	if len(splices) == 0 {
+		return
+	}
+	if len(f.splices) == 0 {
+		f.program = rw.Program()
+	} else {
+		f.program = conversation.ChainPrograms(f.program, rw.Program())
+	}
+	f.splices = conversation.ChainSplices(f.splices, splices)
+	f.text = conversation.ApplySplices(f.text, splices)
+}
+
+func (f *nativeForm) full() *elbowroomv1.Conversation {
+	native := &elbowroomv1.NativeRequest{Format: f.format}
+	if f.bytes {
+		native.Body = &elbowroomv1.NativeRequest_JsonBytes{JsonBytes: []byte(f.text)}
+	} else {
+		native.Body = &elbowroomv1.NativeRequest_Json{Json: f.text}
+	}
+	return &elbowroomv1.Conversation{Native: native}
+}
+
+func (f *nativeForm) edits() ([]*elbowroomv1.Edit, []*elbowroomv1.Splice) {
+	if len(f.splices) == 0 {
+		return nil, nil
+	}
+	edits := make([]*elbowroomv1.Edit, len(f.program))
+	for i, op := range f.program {
+		edits[i] = nativeEdit(op)
+	}
+	splices := make([]*elbowroomv1.Splice, len(f.splices))
+	for i, sp := range f.splices {
+		splices[i] = &elbowroomv1.Splice{Offset: int64(sp.Offset), Length: int64(sp.Length), Text: sp.Text}
+	}
+	return edits, splices
+}
+
+func nativeEdit(op conversation.Op) *elbowroomv1.Edit {
+	e := &elbowroomv1.Edit{Section: sectionOf(op.Section)}
+	switch op.Kind {
+	case conversation.OpKeep:
+		e.Op = &elbowroomv1.Edit_Keep{Keep: &elbowroomv1.KeepEdit{Start: int32(op.Start), End: int32(op.End)}}
+	case conversation.OpDrop:
+		e.Op = &elbowroomv1.Edit_Drop{Drop: &elbowroomv1.DropEdit{Start: int32(op.Start), End: int32(op.End)}}
+	case conversation.OpReplace:
+		e.Op = &elbowroomv1.Edit_Replace{Replace: &elbowroomv1.ReplaceEdit{
+			Index: int32(op.Start), Element: &elbowroomv1.ReplaceEdit_Json{Json: op.JSON},
+		}}
+	case conversation.OpInsert:
+		e.Op = &elbowroomv1.Edit_Insert{Insert: &elbowroomv1.InsertEdit{Element: &elbowroomv1.InsertEdit_Json{Json: op.JSON}}}
+	}
+	return e
+}

@@ -1,0 +1,177 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
+
+	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+
+	"github.com/elbowroom/elbowroom/breakpoints"
+	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/server/interceptors/admission"
+	"github.com/elbowroom/elbowroom/tokens"
+)
+
+// The defaults of [Limits].
+const (
+	DefaultMaxMessageBytes      = 64 << 20
+	DefaultMaxInFlightBytes     = 512 << 20
+	DefaultMaxConcurrentStreams = 256
+)
+
+// Limits bound what one caller and all callers together may cost. The zero value
+// takes the defaults.
+type Limits struct {
+	// MaxMessageBytes bounds a request and a response. Larger ones fail with
+	// RESOURCE_EXHAUSTED. Default 64 MiB.
+	MaxMessageBytes int
+	// MaxInFlightBytes bounds the requests being worked on together. A request that
+	// would exceed it fails with RESOURCE_EXHAUSTED and RetryInfo. Default 512 MiB.
+	MaxInFlightBytes int64
+	// MaxConcurrentStreams bounds the calls at one time of one connection; more wait.
+	// Default 256.
+	MaxConcurrentStreams uint32
+	// Conversation bounds what one conversation may be made of.
+	Conversation conversation.Limits
+}
+
+// The defaults of [Keepalive].
+const (
+	DefaultKeepaliveTime    = time.Minute
+	DefaultKeepaliveTimeout = 20 * time.Second
+	DefaultKeepaliveMinTime = 10 * time.Second
+)
+
+// Keepalive says how connections are kept. The zero value takes the defaults.
+type Keepalive struct {
+	// Time is how long a silent connection waits before the server pings it, Timeout
+	// how long the answer may take. Defaults 1 minute and 20 seconds.
+	Time, Timeout time.Duration
+	// MinTime is the shortest allowed time between a client's pings; connections that
+	// ping more often are closed. Default 10 seconds.
+	MinTime time.Duration
+	// MaxConnectionAge closes connections after that time, so that clients resolve
+	// the server's name again and reach new replicas. 0 never does.
+	MaxConnectionAge time.Duration
+}
+
+// Options are what a [Server] works with.
+type Options struct {
+	// Compressor, Counter, Registry and Log are required.
+	Compressor Compressor
+	Counter    *tokens.Counter
+	Registry   *tokens.Registry
+	Log        *slog.Logger
+	// CacheTTL is the life of breakpoints where a request names none.
+	CacheTTL  breakpoints.TTL
+	Limits    Limits
+	Keepalive Keepalive
+}
+
+// Server serves elbowroom.v1.ContextService, grpc.health.v1 and reflection.
+type Server struct {
+	elbowroomv1.UnimplementedContextServiceServer
+
+	compressor Compressor
+	counter    *tokens.Counter
+	registry   *tokens.Registry
+	log        *slog.Logger
+	cacheTTL   breakpoints.TTL
+	limits     conversation.Limits
+
+	gate   *admission.Gate
+	grpc   *grpc.Server
+	health *health.Server
+}
+
+// New returns a server that is ready to [Server.Serve].
+func New(o Options) (*Server, error) {
+	switch {
+	case o.Compressor == nil:
+		return nil, errors.New("server: no compressor")
+	case o.Counter == nil:
+		return nil, errors.New("server: no token counter")
+	case o.Registry == nil:
+		return nil, errors.New("server: no model registry")
+	case o.Log == nil:
+		return nil, errors.New("server: no logger")
+	}
+	limits, keep := o.Limits.withDefaults(), o.Keepalive.withDefaults()
+	if limits.MaxInFlightBytes < int64(limits.MaxMessageBytes) {
+		return nil, fmt.Errorf("server: %d bytes in flight have no room for one message of %d", limits.MaxInFlightBytes, limits.MaxMessageBytes)
+	}
+	s := &Server{
+		compressor: o.Compressor,
+		counter:    o.Counter,
+		registry:   o.Registry,
+		log:        o.Log,
+		cacheTTL:   o.CacheTTL,
+		limits:     limits.Conversation,
+		gate:       admission.NewGate(limits.MaxInFlightBytes),
+		health:     health.NewServer(),
+	}
+	options, err := s.interceptors()
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	s.grpc = grpc.NewServer(append(options,
+		grpc.MaxRecvMsgSize(limits.MaxMessageBytes),
+		grpc.MaxSendMsgSize(limits.MaxMessageBytes),
+		grpc.MaxConcurrentStreams(limits.MaxConcurrentStreams),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			Time: keep.Time, Timeout: keep.Timeout, MaxConnectionAge: keep.MaxConnectionAge,
+		}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keep.MinTime, PermitWithoutStream: true}),
+	)...)
+	elbowroomv1.RegisterContextServiceServer(s.grpc, s)
+	healthv1.RegisterHealthServer(s.grpc, s.health)
+	reflection.Register(s.grpc)
+	s.setHealth(healthv1.HealthCheckResponse_SERVING)
+	return s, nil
+}
+
+// setHealth sets the answer for the service and for the server as a whole.
+func (s *Server) setHealth(status healthv1.HealthCheckResponse_ServingStatus) {
+	s.health.SetServingStatus("", status)
+	s.health.SetServingStatus(elbowroomv1.ContextService_ServiceDesc.ServiceName, status)
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.MaxMessageBytes <= 0 {
+		l.MaxMessageBytes = DefaultMaxMessageBytes
+	}
+	if l.MaxInFlightBytes <= 0 {
+		l.MaxInFlightBytes = DefaultMaxInFlightBytes
+	}
+	if l.MaxConcurrentStreams == 0 {
+		l.MaxConcurrentStreams = DefaultMaxConcurrentStreams
+	}
+	if l.Conversation.MaxDepth <= 0 {
+		l.Conversation.MaxDepth = conversation.DefaultMaxDepth
+	}
+	if l.Conversation.MaxBlocks <= 0 {
+		l.Conversation.MaxBlocks = conversation.DefaultMaxBlocks
+	}
+	return l
+}
+
+func (k Keepalive) withDefaults() Keepalive {
+	if k.Time <= 0 {
+		k.Time = DefaultKeepaliveTime
+	}
+	if k.Timeout <= 0 {
+		k.Timeout = DefaultKeepaliveTimeout
+	}
+	if k.MinTime <= 0 {
+		k.MinTime = DefaultKeepaliveMinTime
+	}
+	return k
+}
