@@ -34,6 +34,9 @@ func (j *job) layRows(ctx context.Context) error {
 	for _, i := range j.req.Pinned {
 		pinned[j.pairing.Unit[i]] = true
 	}
+	for _, ref := range j.pairing.InFlight {
+		pinned[j.pairing.Unit[ref.Message]] = true // the caller still runs it, whatever was said since
+	}
 	j.rows = make([]row, 0, len(repaired.From))
 	unit := 0
 	for k, from := range repaired.From {

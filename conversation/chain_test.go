@@ -104,6 +104,36 @@ func TestChainSplicesOfRandomEdits(t *testing.T) {
 	}
 }
 
+// chainEdits reads splices of a text of the given size from fuzzed bytes: three
+// bytes each for the distance from the one before, the length and the text.
+func chainEdits(data []byte, size int) []conversation.Splice {
+	var out []conversation.Splice
+	at := 0
+	for ; len(data) >= 3; data = data[3:] {
+		if len(out) > 0 {
+			at++ // splices that touch are one splice
+		}
+		at += int(data[0] % 8)
+		if at > size {
+			break
+		}
+		length := min(int(data[1]%5), size-at)
+		out = append(out, conversation.Splice{Offset: at, Length: length, Text: strings.Repeat(string(rune('a'+data[2]%26)), int(data[2]%4))})
+		at += length
+	}
+	return out
+}
+
+func FuzzChainSplices(f *testing.F) {
+	f.Add("0123456789", []byte{2, 1, 3, 4, 2, 0}, []byte{0, 4, 1, 2, 2, 2, 7, 0, 3})
+	f.Add("", []byte{0, 0, 3}, []byte{1, 1, 0})
+	f.Add("héllo wörld", []byte{0, 4, 2, 0, 4, 2}, []byte{5, 4, 0})
+	f.Fuzz(func(t *testing.T, source string, a, b []byte) {
+		first := chainEdits(a, len(source))
+		checkChain(t, source, first, chainEdits(b, len(conversation.ApplySplices(source, first))))
+	})
+}
+
 // chainBodies are request bodies with every kind of content that a rewrite edits.
 var chainBodies = []struct {
 	format conversation.Format

@@ -47,14 +47,14 @@ type Limits struct {
 	// MaxDepth is the deepest allowed nesting of JSON values. Default 512.
 	MaxDepth int
 	// MaxBlocks is the largest number of messages, blocks and tools together.
-	// Default 500,000.
+	// Default 200,000.
 	MaxBlocks int
 }
 
 // The default limits.
 const (
 	DefaultMaxDepth  = 512
-	DefaultMaxBlocks = 500_000
+	DefaultMaxBlocks = 200_000
 )
 
 func (l Limits) withDefaults() Limits {

@@ -11,7 +11,7 @@ import (
 
 // ApplyCacheControl implements the RPC.
 func (s *Server) ApplyCacheControl(ctx context.Context, in *elbowroomv1.ApplyCacheControlRequest) (*elbowroomv1.ApplyCacheControlResponse, error) {
-	f := formOf(in.GetConversation())
+	f := formOf(in.GetConversation(), in.GetView())
 	c, err := f.read(s.limits)
 	if err != nil {
 		return nil, s.fail(ctx, err)

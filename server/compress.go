@@ -8,7 +8,7 @@ import (
 
 // Compress implements the RPC.
 func (s *Server) Compress(ctx context.Context, in *elbowroomv1.CompressRequest) (*elbowroomv1.CompressResponse, error) {
-	f := formOf(in.GetConversation())
+	f := formOf(in.GetConversation(), in.GetView())
 	c, err := f.read(s.limits)
 	if err != nil {
 		return nil, s.fail(ctx, err)

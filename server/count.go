@@ -19,7 +19,7 @@ func (s *Server) CountTokens(ctx context.Context, in *elbowroomv1.CountTokensReq
 		report, err = s.counter.CountText(ctx, in.GetText(), model)
 	} else {
 		var c *conversation.Conversation
-		if c, err = formOf(in.GetConversation()).read(s.limits); err != nil {
+		if c, err = formOf(in.GetConversation(), elbowroomv1.View_VIEW_FULL).read(s.limits); err != nil {
 			return nil, s.fail(ctx, err)
 		}
 		model := s.model(in.GetModel(), c)

@@ -518,9 +518,15 @@ func TestTheServerSurvivesAndGivesMemoryBack(t *testing.T) {
 	flood() // fills pools and caches that stay
 	base := heap()
 	flood()
+	// Buffers of calls that were refused half way are let go a little later.
 	const allowed = 32 << 20
-	if after := heap(); after > base+allowed {
-		t.Errorf("the heap grew from %d to %d MiB", base>>20, after>>20)
+	after := heap()
+	for tick, tries := time.NewTicker(50*time.Millisecond), 0; after > base+allowed; tries++ {
+		if tries == 200 {
+			t.Fatalf("the heap grew from %d to %d MiB", base>>20, after>>20)
+		}
+		<-tick.C
+		after = heap()
 	}
 	if _, err := f.client.ListModels(t.Context(), &elbowroomv1.ListModelsRequest{}); err != nil {
 		t.Errorf("the server did not survive: %v", err)

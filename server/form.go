@@ -23,10 +23,10 @@ type form interface {
 	edits() ([]*elbowroomv1.Edit, []*elbowroomv1.Splice)
 }
 
-// formOf returns the form of a request's conversation.
-func formOf(in *elbowroomv1.Conversation) form {
+// formOf returns the form of a request's conversation, to be rendered in a view.
+func formOf(in *elbowroomv1.Conversation, view elbowroomv1.View) form {
 	if in.GetNative() != nil {
-		return newNativeForm(in.GetNative())
+		return newNativeForm(in.GetNative(), view)
 	}
 	return &typedForm{request: in, result: keepTyped(in)}
 }

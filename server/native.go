@@ -13,13 +13,15 @@ type nativeForm struct {
 	bytes bool
 	// text is the JSON as it is now.
 	text string
-	// splices and program lead from the request's JSON to text.
-	splices []conversation.Splice
-	program []conversation.Op
+	// wantEdits is set when splices and program are needed: they lead from the
+	// request's JSON to text.
+	wantEdits bool
+	splices   []conversation.Splice
+	program   []conversation.Op
 }
 
-func newNativeForm(in *elbowroomv1.NativeRequest) *nativeForm {
-	f := &nativeForm{format: in.GetFormat()}
+func newNativeForm(in *elbowroomv1.NativeRequest, view elbowroomv1.View) *nativeForm {
+	f := &nativeForm{format: in.GetFormat(), wantEdits: view == elbowroomv1.View_VIEW_EDITS}
 	switch body := in.GetBody().(type) {
 	case *elbowroomv1.NativeRequest_Json:
 		f.text = body.Json
@@ -50,13 +52,15 @@ func (f *nativeForm) apply(rw *conversation.Rewrite) {
 	if len(splices) == 0 {
 		return
 	}
-	if len(f.splices) == 0 {
-		f.program = rw.Program()
-	} else {
+	f.text = conversation.ApplySplices(f.text, splices)
+	switch {
+	case !f.wantEdits:
+	case len(f.splices) == 0:
+		f.splices, f.program = splices, rw.Program()
+	default:
+		f.splices = conversation.ChainSplices(f.splices, splices)
 		f.program = conversation.ChainPrograms(f.program, rw.Program())
 	}
-	f.splices = conversation.ChainSplices(f.splices, splices)
-	f.text = conversation.ApplySplices(f.text, splices)
 }
 
 func (f *nativeForm) full() *elbowroomv1.Conversation {

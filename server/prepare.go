@@ -9,7 +9,7 @@ import (
 
 // Prepare implements the RPC: Compress, then ApplyCacheControl on its result.
 func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*elbowroomv1.PrepareResponse, error) {
-	f := formOf(in.GetConversation())
+	f := formOf(in.GetConversation(), in.GetView())
 	c, err := f.read(s.limits)
 	if err != nil {
 		return nil, s.fail(ctx, err)

@@ -35,6 +35,12 @@ func reportOf(res *compressor.Result) *elbowroomv1.CompressionReport {
 		Warnings:            warningsOf(r.Warnings),
 		CountedBy:           r.CountedBy,
 	}
+	if x := r.Removed; x != (compressor.Removed{}) {
+		out.Removed = &elbowroomv1.RemovedContent{
+			Messages: count(x.Messages), Tokens: count(x.Tokens), ToolCalls: count(x.ToolCalls),
+			ToolResults: count(x.ToolResults), Media: count(x.Media), ThinkingBlocks: count(x.ThinkingBlocks),
+		}
+	}
 	for _, x := range r.Regions {
 		out.Regions = append(out.Regions, &elbowroomv1.Region{
 			Kind: elbowroomv1.RegionKind(x.Kind), Start: count(x.Start), End: count(x.End), Tokens: count(x.Tokens),

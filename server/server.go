@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 
 	"google.golang.org/grpc"
@@ -30,8 +31,9 @@ const (
 // Limits bound what one caller and all callers together may cost. The zero value
 // takes the defaults.
 type Limits struct {
-	// MaxMessageBytes bounds a request and a response. Larger ones fail with
-	// RESOURCE_EXHAUSTED. Default 64 MiB.
+	// MaxMessageBytes bounds a request. Larger ones fail with RESOURCE_EXHAUSTED. A
+	// response may have twice that: edits and splices both carry what changed.
+	// Default 64 MiB.
 	MaxMessageBytes int
 	// MaxInFlightBytes bounds the requests being worked on together. A request that
 	// would exceed it fails with RESOURCE_EXHAUSTED and RetryInfo. Default 512 MiB.
@@ -124,7 +126,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.grpc = grpc.NewServer(append(options,
 		grpc.MaxRecvMsgSize(limits.MaxMessageBytes),
-		grpc.MaxSendMsgSize(limits.MaxMessageBytes),
+		grpc.MaxSendMsgSize(min(2*limits.MaxMessageBytes, math.MaxInt32)),
 		grpc.MaxConcurrentStreams(limits.MaxConcurrentStreams),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			Time: keep.Time, Timeout: keep.Timeout, MaxConnectionAge: keep.MaxConnectionAge,

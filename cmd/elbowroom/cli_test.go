@@ -277,3 +277,34 @@ func (b background) stop() int {
 	b.cancel()
 	return <-b.code
 }
+
+// The commands that the docs show are commands that can be read.
+func TestDocumentedCommandsParse(t *testing.T) {
+	n := 0
+	for _, path := range []string{"../../docs/getting-started.md", "../../docs/configuration.md", "../../docs/api.md"} {
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(page)) {
+			for part := range strings.SplitSeq(strings.TrimSpace(line), " | ") {
+				args := strings.Fields(part)
+				if len(args) < 2 || args[0] != "elbowroom" || args[1] == "=" {
+					continue
+				}
+				var cli commands
+				parser, err := kong.New(&cli, kong.Exit(func(int) {}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := parser.Parse(args[1:]); err != nil {
+					t.Errorf("%s: %q: %v", path, part, err)
+				}
+				n++
+			}
+		}
+	}
+	if n < 6 {
+		t.Errorf("%d commands were found in the docs", n)
+	}
+}

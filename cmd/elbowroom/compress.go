@@ -123,6 +123,9 @@ func printChanges(p page, r *elbowroomv1.CompressionReport) {
 		rows = append(rows, []string{"summarized", fmt.Sprintf("%s into message %d, %s tokens of at most %s, by %s",
 			plural(n, "message"), r.GetSummaryIndex(), grouped(r.GetSummaryTokens()), grouped(r.GetSummaryBudgetTokens()), word(r.GetRung().String(), "RUNG_"))})
 	}
+	if s := removed(r.GetRemoved()); s != "" {
+		rows = append(rows, []string{"removed", s + " (in the summary only)"})
+	}
 	for _, kind := range []elbowroomv1.PruneKind{
 		elbowroomv1.PruneKind_PRUNE_KIND_STUB, elbowroomv1.PruneKind_PRUNE_KIND_DUPLICATE, elbowroomv1.PruneKind_PRUNE_KIND_ARGUMENTS,
 	} {
@@ -152,6 +155,23 @@ func printChanges(p page, r *elbowroomv1.CompressionReport) {
 		p.heading("Changes")
 		p.table(rows)
 	}
+}
+
+// removed says what stands in the conversation no more.
+func removed(x *elbowroomv1.RemovedContent) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int32
+		noun string
+	}{
+		{x.GetTokens(), "token"}, {x.GetToolCalls(), "tool call"}, {x.GetToolResults(), "tool result"},
+		{x.GetMedia(), "media block"}, {x.GetThinkingBlocks(), "thinking block"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, plural(part.n, part.noun))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func prunedNoun(kind elbowroomv1.PruneKind, n int) string {

@@ -79,6 +79,9 @@ func (d *demo) printFates(p page) {
 		{"summarized", fmt.Sprintf("%s by the %s summarizer into %s tokens (at most %s)",
 			plural(r.GetMessagesSummarized(), "message"), word(r.GetRung().String(), "RUNG_"), grouped(r.GetSummaryTokens()), grouped(r.GetSummaryBudgetTokens()))},
 	}
+	if s := removed(r.GetRemoved()); s != "" {
+		rows = append(rows, []string{"removed", s + " (in the summary only)"})
+	}
 	for _, x := range r.GetPruned() {
 		rows = append(rows, []string{"stubbed", fmt.Sprintf("message %d: %s (%s), %s -> %s characters",
 			x.GetMessageIndex(), word(x.GetKind().String(), "PRUNE_KIND_"), x.GetTool(), grouped(x.GetCharsBefore()), grouped(x.GetCharsAfter()))})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,21 @@ func TestThePublishedExampleHolds(t *testing.T) {
 	}
 	if f := d.fates(); f.kept+f.changed+f.removed != 45 || f.kept+f.changed+f.added != r.GetMessagesAfter() {
 		t.Errorf("the edits %+v do not add up", f)
+	}
+}
+
+// The numbers that the docs name are those of the demo, to the nearest thousand.
+func TestTheDocsNameTheNumbersOfTheDemo(t *testing.T) {
+	r := playDemo(t).compressed.GetReport()
+	round := func(n int32) string { return grouped((n + 500) / 1000 * 1000) }
+	want := fmt.Sprintf("%d messages of about %s tokens become %d of about %s.",
+		r.GetMessagesBefore(), round(r.GetTokensBefore()), r.GetMessagesAfter(), round(r.GetTokensAfter()))
+	page, err := os.ReadFile("../../docs/getting-started.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(strings.Fields(string(page)), " "); !strings.Contains(text, want) {
+		t.Errorf("docs/getting-started.md does not say %q", want)
 	}
 }
 

@@ -38,7 +38,7 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err != nil {
 		return err
 	}
-	if err := s.Warm(ctx); err != nil {
+	if err := s.Warm(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	var listen net.ListenConfig

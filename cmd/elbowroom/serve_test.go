@@ -81,12 +81,9 @@ func TestServeSaysWhatIsOnAnswersAndStops(t *testing.T) {
 }
 
 func TestServeSaysWhoMayCall(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // starts and stops
-	var out, stderr bytes.Buffer
-	code := run(ctx, process{args: []string{"serve", "--grpc-addr", "0.0.0.0:0", "--insecure"}, stdout: &out, stderr: &stderr})
-	if code != exitOK && !strings.Contains(stderr.String(), "operation was canceled") {
-		t.Fatalf("exit code %d: %s", code, stderr.String())
+	_, open := serve(t, "--grpc-addr", "0.0.0.0:0", "--insecure")
+	if code := open.stop(); code != exitOK || !strings.Contains(open.out.String(), "Authentication: off (--insecure: whoever reaches the address may call)\n") {
+		t.Errorf("exit code %d:\n%s", code, open.out.String())
 	}
 	addr, b := serve(t, "--compression-enabled=false", "--prompt-caching-cache-ttl", "1h")
 	b.stop()

@@ -107,7 +107,7 @@ func connect(ctx context.Context, c *config.Config, addr string, stderr io.Write
 			return nil, err
 		}
 	}
-	size := int(c.Limits.MaxMessageBytes)
+	size := 2 * int(c.Limits.MaxMessageBytes) // as large as a response may be
 	conn, err := grpc.NewClient(addr,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(size), grpc.MaxCallSendMsgSize(size)))
