@@ -100,7 +100,7 @@ func (sc *scanner) option(start, end int) int {
 }
 
 func isASCIIName(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if !isWord(s[i]) && s[i] != '.' && s[i] != '@' {
 			return false
 		}
@@ -110,7 +110,7 @@ func isASCIIName(s string) bool {
 
 // isNumber is true of a group id as in "docker run -u 1000:1000".
 func isNumber(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if !isDigit(s[i]) {
 			return false
 		}

@@ -150,7 +150,7 @@ func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // allCaps reports whether a name is written like an environment variable.
 func allCaps(name string) bool {
-	for i := 0; i < len(name); i++ {
+	for i := range len(name) {
 		if c := name[i]; !isUpper(c) && !isDigit(c) && c != '_' {
 			return false
 		}

@@ -196,7 +196,7 @@ func hiddenLen(s string) int {
 
 func stripHidden(s string) string {
 	clean := true
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if !isWord(s[i]) && hiddenLen(s[i:]) > 0 {
 			clean = false
 			break

@@ -224,7 +224,7 @@ func secretValue(fam family, name, v string, at value, s string, quotedName bool
 // secret: config.password, new_password, getToken.
 func reference(v string) bool {
 	letters := true
-	for i := 0; i < len(v); i++ {
+	for i := range len(v) {
 		if !isWord(v[i]) && v[i] != '.' && v[i] != ':' || isDigit(v[i]) {
 			letters = false
 			break
@@ -237,7 +237,7 @@ func reference(v string) bool {
 }
 
 func hasDigitOrSign(v string) bool {
-	for i := 0; i < len(v); i++ {
+	for i := range len(v) {
 		if c := v[i]; isDigit(c) || c == '!' || c == '@' || c == '#' || c == '$' || c == '%' || c == '^' || c == '*' || c == '?' {
 			return true
 		}

@@ -137,7 +137,7 @@ func dotted(s string) int {
 // without being made of words.
 func random(s string) bool {
 	upper, lower := 0, 0
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch c := s[i]; {
 		case isDigit(c):
 			return true
@@ -151,7 +151,7 @@ func random(s string) bool {
 }
 
 func isHex(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		if !isDigit(c) && !(c >= 'a' && c <= 'f') && !(c >= 'A' && c <= 'F') {
 			return false
@@ -178,7 +178,7 @@ func telegramID(s string) bool {
 	if len(s) < 8 || len(s) > 10 {
 		return false
 	}
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if !isDigit(s[i]) {
 			return false
 		}
