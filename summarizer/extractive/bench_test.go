@@ -4,36 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/testdata"
-	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/tokens"
 )
-
-// middleOf is a request for the whole of a real conversation but its head.
-func middleOf(t testing.TB, f testdata.File, count func(context.Context, string) (int, error)) summarizer.Request {
-	t.Helper()
-	format := conversation.FormatOpenAIChat
-	if f.Format == testdata.Anthropic {
-		format = conversation.FormatAnthropicMessages
-	}
-	c, err := conversation.Parse(format, f.JSON, conversation.Limits{})
-	if err != nil {
-		t.Fatalf("%s: %v", f.Name, err)
-	}
-	pair := conversation.Pair(c)
-	req := summarizer.Request{Round: 1, Count: count, Calls: func(ref conversation.Ref) *conversation.Block {
-		call, ok := pair.CallOf[ref]
-		if !ok {
-			return nil
-		}
-		return c.At(call)
-	}}
-	for i := range c.Messages {
-		req.Turns = append(req.Turns, summarizer.Turn{Index: i, Message: &c.Messages[i]})
-	}
-	return req
-}
 
 func BenchmarkSummarize(b *testing.B) {
 	enc, err := tokens.NewEncoding(tokens.O200kBase)

@@ -1,6 +1,7 @@
 package extractive
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -13,6 +14,9 @@ func (d *draft) carry() {
 	d.mergeFiles()
 	for s := range d.carried {
 		lines := d.carried[s]
+		if len(lines) == 0 {
+			continue
+		}
 		fresh := make(map[string]bool)
 		for i := range d.notes[s] {
 			fresh[sameText(d.notes[s][i].text)] = true
@@ -30,6 +34,9 @@ func (d *draft) carry() {
 	}
 	// A rule or request the user repeats keeps its first line: it stays stable.
 	for _, s := range []section{sectionGoal, sectionConstraints} {
+		if len(d.carried[s]) == 0 {
+			continue
+		}
 		old := make(map[string]bool)
 		for i := range d.carried[s] {
 			old[sameText(d.carried[s][i].text)] = true
@@ -37,6 +44,9 @@ func (d *draft) carry() {
 		d.notes[s] = slices.DeleteFunc(d.notes[s], func(n *note) bool { return old[sameText(n.text)] })
 	}
 }
+
+// ageing is what a carried line keeps of its worth with each round.
+const ageing = 0.9
 
 // carriedScore is how much a carried line tells, less with age, more when this
 // middle works with the same names.
@@ -56,10 +66,7 @@ func (d *draft) carriedScore(n *note) float64 {
 		}
 		sum += w
 	}
-	for age := n.age; age > 0 && age < 60; age-- {
-		sum *= 0.9
-	}
-	return sum
+	return sum * n.voice.weight() * math.Pow(ageing, float64(n.age)) / bulk(n.text)
 }
 
 // maxCompared bounds the lines that are compared pair by pair.

@@ -129,7 +129,7 @@ func tidy(s string) string {
 // isTidy reports quickly that nothing has to change.
 func isTidy(s string) bool {
 	run := 0
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= utf8.RuneSelf, c < ' ', c == 0x7f:
 			return false

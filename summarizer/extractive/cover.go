@@ -3,6 +3,7 @@ package extractive
 import (
 	"container/heap"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,24 @@ type group struct {
 
 // maxGroupLine is the size in bytes after which chosen units begin a new line.
 const maxGroupLine = 360
+
+// newShare is the share of new worth under which a unit repeats what stands in
+// the summary.
+const newShare = 0.3
+
+// mostlySaid reports whether a unit would repeat more than it adds, and adds no fact.
+func (f *filler) mostlySaid(c *candidate) bool {
+	if c.note != nil {
+		return false
+	}
+	refs := f.refs[f.units[c.unit].first:f.units[c.unit].last]
+	for _, id := range refs {
+		if !f.covered[id] && f.lex.terms[id].class.fact() {
+			return false
+		}
+	}
+	return f.gain(refs) < newShare*f.worth(refs)
+}
 
 // candidate is a unit or a note that competes by what it adds.
 type candidate struct {
@@ -74,6 +93,9 @@ func (f *filler) facts(most int, relevantOnly bool) error {
 			continue
 		}
 		c := heap.Pop(&h).(candidate)
+		if f.mostlySaid(&c) || f.sameAlarm(&c) {
+			continue
+		}
 		room := min(most-spent, f.left())
 		if room <= 2 {
 			return nil
@@ -112,11 +134,11 @@ func (f *filler) density(c *candidate) float64 {
 	if n := c.note; n != nil {
 		gain := f.gain(n.refs) * n.voice.weight()
 		if n.age > 0 {
-			gain *= 2 * math.Pow(0.9, float64(n.age))
+			gain *= 2 * math.Pow(ageing, float64(n.age))
 		} else {
 			gain *= 0.7 + 0.3*float64(n.turn+1)/float64(f.script.turns+1)
 		}
-		return 0.7 * gain / price(n.text)
+		return 0.7 * gain / bulk(n.text)
 	}
 	u := &f.units[c.unit]
 	p := &f.script.passages[u.passage]
@@ -131,12 +153,27 @@ func (f *filler) density(c *candidate) float64 {
 	if !f.query.empty() {
 		gain *= 1 + 0.15*f.relevanceOf(c.unit)
 	}
-	return gain / price(u.text)
+	return gain / bulk(u.text)
 }
 
-// price is what a line counts as in the comparison. Less than its length: a line
+// bulk is what a line counts as in the comparison. Less than its length: a line
 // that carries five facts reads better than five scraps.
-func price(text string) float64 { return math.Pow(estimate(text)+3, 0.8) }
+func bulk(text string) float64 {
+	if len(text) < len(bulks) {
+		return bulks[len(text)]
+	}
+	return bulkOf(len(text))
+}
+
+func bulkOf(bytes int) float64 { return math.Pow(estimate(bytes)+3, 0.8) }
+
+// bulks holds the values for the sizes that units have. It is never written to.
+var bulks = func() (t [maxSentence + 64]float64) {
+	for n := range t {
+		t[n] = bulkOf(n)
+	}
+	return t
+}()
 
 // gain is the worth of the terms that are not in the summary yet.
 func (f *filler) gain(refs []int32) float64 {
@@ -171,7 +208,7 @@ func (f *filler) buy(c *candidate, room int) (int, error) {
 	}
 	u := &f.units[c.unit]
 	text := f.quote(c.unit)
-	if hopeless(text, room) || u.flags&flagAlarm != 0 && !f.newAlarm(text) {
+	if hopeless(text, room) {
 		return 0, nil
 	}
 	cost, err := f.count(f.ctx, " | "+text)
@@ -206,23 +243,20 @@ func (f *filler) buy(c *candidate, room int) (int, error) {
 	f.used += cost
 	f.opened(sectionCritical)
 	f.cover(f.refs[u.first:u.last])
+	if u.flags&flagAlarm != 0 && len(f.alarms) < maxAlarms {
+		f.alarms = append(f.alarms, errorShape(u.text))
+	}
 	f.history = append(f.history, choice{unit: c.unit, cost: cost})
 	return cost, nil
 }
 
-// newAlarm reports whether an error line is not the same as one quoted before
-// but for its numbers.
-func (f *filler) newAlarm(text string) bool {
-	shape := errorShape(text)
-	for _, have := range f.prefix {
-		if have == shape {
-			return false
-		}
-	}
-	if len(f.prefix) < 200 {
-		f.prefix = append(f.prefix, shape)
-	}
-	return true
+// maxAlarms is the number of error lines that later ones are compared with.
+const maxAlarms = 200
+
+// sameAlarm reports whether a unit is an error line that was quoted before, but
+// for its numbers.
+func (f *filler) sameAlarm(c *candidate) bool {
+	return c.note == nil && f.units[c.unit].flags&flagAlarm != 0 && slices.Contains(f.alarms, errorShape(f.units[c.unit].text))
 }
 
 // errorShape is the beginning of an error line without what changes from one

@@ -126,21 +126,23 @@ func inName(s string, start, end int) bool {
 // codeLike reports whether a line is code or output rather than a sentence.
 func codeLike(s string) bool {
 	signs, letters, spaces := 0, 0, 0
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case kinds[c] == kindLetter, c >= utf8.RuneSelf:
-			letters++
-		case c == ' ':
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case ' ':
 			spaces++
-		case strings.IndexByte("(){}[]=<>;_/\\|&$\"", c) >= 0:
+		case '(', ')', '{', '}', '[', ']', '=', '<', '>', ';', '_', '/', '\\', '|', '&', '$', '"':
 			signs++
+		default:
+			if kinds[c] == kindLetter || c >= utf8.RuneSelf {
+				letters++
+			}
 		}
 	}
 	switch s[len(s)-1] {
 	case '{', '}', ';', '(', '[', '\\':
 		return true
 	}
-	return signs*9 > len(s) || signs >= 2 && spaces < 2 || letters*2 < len(s)
+	return signs*8 > len(s) || signs >= 2 && spaces < 2 || letters*2 < len(s)
 }
 
 // lowerInto writes w in small letters to buf, a typographic apostrophe as '.

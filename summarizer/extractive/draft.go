@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/redact"
 	"github.com/elbowroom/elbowroom/summarizer"
 )
 
@@ -11,6 +12,7 @@ import (
 type draft struct {
 	req     *summarizer.Request
 	script  *script
+	secret  *redact.Redactor
 	lex     *lexicon
 	cues    *lookout
 	units   []unit
@@ -28,15 +30,16 @@ type draft struct {
 }
 
 // newDraft reads the middle and prepares the measures every rule uses.
-func newDraft(req *summarizer.Request, s *script, cues *lookout) *draft {
+func newDraft(req *summarizer.Request, secret *redact.Redactor, cues *lookout) *draft {
+	s := read(req, secret)
 	q := newQuery(req.Focus)
 	if q.empty() {
 		q = newQuery(req.Latest)
 	}
 	lex := newLexicon(q, s.bytes)
-	c := cutter{script: s, lex: lex}
+	c := cutter{script: s, lex: lex, units: make([]unit, 0, s.bytes/64+16), refs: make([]int32, 0, s.bytes/8+16)}
 	c.run()
-	d := &draft{req: req, script: s, lex: lex, cues: cues, units: c.units, refs: c.refs, query: q, told: make(map[string]bool)}
+	d := &draft{req: req, script: s, secret: secret, lex: lex, cues: cues, units: c.units, refs: c.refs, query: q, told: make(map[string]bool)}
 	for i := range s.calls {
 		s.calls[i].outcome = d.outcomeOf(&s.calls[i])
 	}

@@ -3,6 +3,8 @@ package extractive
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/elbowroom/elbowroom/internal/redact"
 	"github.com/elbowroom/elbowroom/summarizer"
@@ -32,8 +34,8 @@ func (s *Summarizer) Summarize(ctx context.Context, req summarizer.Request) (sum
 		cues = newLookout()
 	}
 	secret := redact.New()
-	carried := readPrevious(req.Previous, req.Round, secret)
-	d := newDraft(&req, read(&req, secret), cues)
+	carried := readPrevious(req.Previous, req.Round, secret, cues)
+	d := newDraft(&req, secret, cues)
 	d.carried = carried
 	d.userNotes()
 	d.saidNotes()
@@ -68,10 +70,22 @@ func (d *draft) empty() bool {
 	return n == 0
 }
 
-// mediaNotes prepares the markers of what is not text.
+// maxMarkers is the number of media markers that stand one by one.
+const maxMarkers = 8
+
+// mediaNotes prepares the markers of what is not text. Of many the newest stand
+// one by one; a line counts the others.
 func (d *draft) mediaNotes() {
+	slices.Reverse(d.script.media)
+	if more := len(d.script.media) - maxMarkers; more > 0 {
+		oldest := d.script.media[len(d.script.media)-1]
+		d.script.media = append(d.script.media[:maxMarkers:maxMarkers], &note{
+			section: sectionCritical, index: oldest.index, turn: oldest.turn, voice: voiceNote,
+			text: strconv.Itoa(more) + " more images, documents or other media from here on",
+		})
+	}
 	for i, n := range d.script.media {
-		n.seq = i - len(d.script.media) // before the text of the same message
+		n.seq = -1 - i // before the text of the same message, in order
 		n.refs = d.refsOf(n.text)
 	}
 }

@@ -12,6 +12,7 @@ const (
 	shareGoal       = 0.10
 	shareRules      = 0.08
 	shareList       = 0.08
+	shareListMost   = 0.35 // where lists are long
 	shareInProgress = 0.04
 	shareBlocked    = 0.05
 	shareNext       = 0.04
@@ -33,7 +34,7 @@ type filler struct {
 	picked  map[int32]*group
 	groups  []*group
 	history []choice // in the order of taking: the last goes first
-	prefix  []string // normalised error lines already quoted
+	alarms  []string // shapes of the error lines already quoted
 }
 
 // choice is one thing taken: a note or a unit.
@@ -116,6 +117,9 @@ func (f *filler) fill() error {
 	if err := f.goal(share(shareGoal)); err != nil {
 		return err
 	}
+	for s := range f.carried {
+		youngestFirst(f.carried[s])
+	}
 	newestFirst(f.notes[sectionConstraints])
 	steps := []func() error{
 		func() error {
@@ -175,25 +179,19 @@ func (f *filler) both(carried, fresh []*note, most int, part float64) error {
 func (f *filler) goal(most int) error {
 	lines := f.carried[sectionGoal]
 	if len(lines) == 0 {
-		lines = f.goalNotes()
+		lines = f.notes[sectionGoal]
 	}
-	if len(lines) == 0 {
-		return nil
-	}
-	if err := f.takeShortened(lines[0], max(most, min(60, f.budget/2))); err != nil {
-		return err
-	}
-	return f.take(lines[1:], most-f.used)
-}
-
-// goalNotes are the paragraphs of the first request.
-func (f *filler) goalNotes() []*note {
-	notes := f.notes[sectionGoal]
-	end := 0
-	for end < len(notes) && notes[end].turn == notes[0].turn && notes[end].key == "" {
+	end := 0 // the lines of one message
+	for end < len(lines) && lines[end].turn == lines[0].turn && lines[end].tag == lines[0].tag && lines[end].key == "" {
 		end++
 	}
-	return notes[:end]
+	if end == 0 {
+		return nil
+	}
+	if err := f.takeShortened(lines[0], max(most, min(60, f.budget*3/4))); err != nil {
+		return err
+	}
+	return f.take(lines[1:end], most-f.used)
 }
 
 // takeShortened takes a note, cut to the room there is.
@@ -229,8 +227,8 @@ func clipQuoted(s string, n int) string {
 // requests takes later requests, the newest first.
 func (f *filler) requests(most int) error {
 	newestFirst(f.notes[sectionGoal])
-	later := f.notes[sectionGoal]
-	return f.take(slices.DeleteFunc(slices.Clone(later), func(n *note) bool { return n.taken || n.key != "" }), most)
+	later := slices.DeleteFunc(slices.Clone(f.notes[sectionGoal]), func(n *note) bool { return n.key != "" })
+	return f.both(f.carried[sectionGoal], later, most, 0.4)
 }
 
 // list takes the items of the user's lists. Items are cut rather than left out:
@@ -241,12 +239,14 @@ func (f *filler) list(most int) error {
 	for _, n := range f.notes[sectionGoal] {
 		if n.key == "item" {
 			items = append(items, n)
-			size += int(estimate(n.line()))
+			size += int(estimate(len(n.line())))
 		}
 	}
 	if len(items) == 0 || most <= 0 {
 		return nil
 	}
+	// An item needs a dozen tokens to say anything.
+	most = max(most, min(12*len(items), int(shareListMost*float64(f.budget))))
 	if size > most {
 		// The tag and the marker of an item cost some seven tokens.
 		each := max(int(float64(most)/float64(len(items))-7)*3, 18)
@@ -308,5 +308,5 @@ func (f *filler) callCounts() note {
 		sb.WriteString(name + " ×" + strconv.Itoa(counts[name]))
 	}
 	last := &f.script.calls[len(f.script.calls)-1]
-	return note{section: sectionDone, index: last.index, turn: last.turn, seq: 1 << 20, voice: voiceCall, text: "calls so far: " + sb.String()}
+	return note{section: sectionDone, index: last.index, turn: last.turn, seq: 1 << 20, voice: voiceCall, text: "calls: " + sb.String()}
 }

@@ -41,5 +41,5 @@ func (l *ledger) left() int { return l.budget - l.used }
 // no tokenizer packs this many bytes into one token of running text.
 func hopeless(text string, tokens int) bool { return len(text) > 12*tokens+64 }
 
-// estimate is a rough number of tokens of a text, used for ranking only.
-func estimate(text string) float64 { return float64(len(text))/3.8 + 1 }
+// estimate is a rough number of tokens of so many bytes, used for ranking only.
+func estimate(bytes int) float64 { return float64(bytes)/3.8 + 1 }

@@ -81,7 +81,7 @@ func newLexicon(q *query, bytes int) *lexicon {
 	for size < bytes/12 && size < 1<<20 {
 		size <<= 1
 	}
-	return &lexicon{seed: maphash.MakeSeed(), slots: make([]int32, size), terms: make([]term, 0, size/4), query: q}
+	return &lexicon{seed: maphash.MakeSeed(), slots: make([]int32, size), terms: make([]term, 0, bytes/50+16), query: q}
 }
 
 // id returns the number of a term. The class of its first appearance stays.

@@ -17,7 +17,7 @@ const maxCarriedLine = 400
 // readPrevious takes an earlier summary apart into lines by section. Ours keep
 // their tags, with the round in front once; lines of other formats get the round
 // alone. Its text is quoted data: nothing in it becomes an open task.
-func readPrevious(text string, round int, secret *redact.Redactor) [sectionCount][]*note {
+func readPrevious(text string, round int, secret *redact.Redactor, cues *lookout) [sectionCount][]*note {
 	var out [sectionCount][]*note
 	secret.Reserve(text)
 	text = secret.Text(text[:border(text, min(len(text), maxPrevious))])
@@ -30,7 +30,7 @@ func readPrevious(text string, round int, secret *redact.Redactor) [sectionCount
 			where, demoted = sectionOf(title)
 			continue
 		}
-		n, ok := carriedLine(line, round)
+		n, ok := carriedLine(line, round, cues)
 		if !ok {
 			continue
 		}
@@ -104,7 +104,7 @@ func sectionOf(title string) (s section, demoted bool) {
 
 // carriedLine reads one line of an earlier summary. It reports false for lines
 // that say nothing.
-func carriedLine(line string, round int) (note, bool) {
+func carriedLine(line string, round int, cues *lookout) (note, bool) {
 	rest, item := strings.CutPrefix(line, "- ")
 	if !item {
 		rest, item = strings.CutPrefix(line, "* ")
@@ -112,7 +112,7 @@ func carriedLine(line string, round int) (note, bool) {
 	n := note{turn: -1, voice: voiceNote, age: 1}
 	prefix := "r" + strconv.Itoa(max(round-1, 0))
 	if tag, body, ok := ownTag(rest); item && ok {
-		n.text = body
+		n.text = tidy(body)
 		if tag[0] == 'r' {
 			n.tag = tag
 			written, _, _ := strings.Cut(tag[1:], ":")
@@ -128,6 +128,9 @@ func carriedLine(line string, round int) (note, bool) {
 		}
 		n.tag = prefix
 		n.text = clip(tidy(rest), maxCarriedLine)
+		if cues.scan(n.text)&cueDirective != 0 {
+			n.text = quoted("earlier summary", n.text)
+		}
 	}
 	n.text = strings.TrimSpace(n.text)
 	if strings.HasPrefix(n.text, "[CONTEXT ") || strings.HasPrefix(n.text, "[PRIOR CONTEXT") || strings.HasPrefix(n.text, "--- END OF") {
@@ -137,8 +140,11 @@ func carriedLine(line string, round int) (note, bool) {
 	case "", "none", "n/a", "nothing", "none.":
 		return n, false
 	}
-	if strings.HasPrefix(n.text, `user: "`) {
+	switch {
+	case strings.HasPrefix(n.text, `user: "`):
 		n.voice = voiceUser
+	case strings.HasPrefix(n.text, `assistant: "`):
+		n.voice = voiceAssistant
 	}
 	return n, true
 }
@@ -162,7 +168,7 @@ func ownTag(s string) (tag, body string, ok bool) {
 }
 
 func number(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false
 		}

@@ -77,10 +77,10 @@ func (f *filler) prose(most int) error {
 		if room <= 4 || top < 0.2 {
 			return nil
 		}
-		un := &f.units[c.unit]
-		if f.gain(f.refs[un.first:un.last]) < 0.3*f.worth(f.refs[un.first:un.last]) {
-			continue // most of it stands in the summary already
+		if f.mostlySaid(&candidate{unit: c.unit}) {
+			continue
 		}
+		un := &f.units[c.unit]
 		cost, err := f.buy(&candidate{unit: c.unit}, room)
 		if err != nil {
 			return err

@@ -50,15 +50,20 @@ func (d *draft) nextNotes(last int) {
 			if un.flags&flagProse == 0 {
 				continue
 			}
-			text := clip(tidy(un.text), maxSentence)
-			switch {
-			case question(un.text):
+			eachSentence(un.text, minSentence, func(s string) {
+				n := note{section: sectionNext, index: p.index, turn: p.turn, voice: voiceAssistant, score: 1}
+				text := clip(tidy(s), maxSentence)
+				switch {
+				case question(s):
+					n.text, n.score = quoted("assistant asked", text), 2
+				case d.cues.scan(s)&cueNext != 0:
+					n.text = quoted("assistant", text)
+				default:
+					return
+				}
 				found = true
-				d.add(note{section: sectionNext, index: p.index, turn: p.turn, voice: voiceAssistant, text: quoted("assistant asked", text), score: 2})
-			case d.cues.scan(un.text)&cueNext != 0:
-				found = true
-				d.add(note{section: sectionNext, index: p.index, turn: p.turn, voice: voiceAssistant, text: quoted("assistant", text), score: 1})
-			}
+				d.add(n)
+			})
 		}
 	}
 	if found {

@@ -331,7 +331,7 @@ func alarming(text string, c class) bool {
 	if len(text) > len(buf) {
 		text = text[len(text)-len(buf):]
 	}
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		buf[i] = text[i]
 		if text[i] >= 'A' && text[i] <= 'Z' {
 			buf[i] |= 0x20

@@ -71,6 +71,7 @@ type script struct {
 
 // reader turns messages into passages.
 type reader struct {
+	latest  string // the newest request, which is not in the summary
 	req     *summarizer.Request
 	secret  *redact.Redactor
 	out     *script
@@ -83,10 +84,10 @@ type reader struct {
 // read splits the middle into texts by voice. Reasoning, system text, encoded
 // data and cache marks are left out; media leave a marker.
 func read(req *summarizer.Request, secret *redact.Redactor) *script {
-	r := &reader{req: req, secret: secret, out: &script{turns: len(req.Turns)}, byID: make(map[string]int), byBlock: make(map[*conversation.Block]int)}
+	r := &reader{req: req, latest: strings.TrimSpace(req.Latest), secret: secret, out: &script{turns: len(req.Turns)}, byID: make(map[string]int), byBlock: make(map[*conversation.Block]int)}
 	for t := range req.Turns {
 		m := req.Turns[t].Message
-		if m == nil || m.Role == conversation.RoleSystem {
+		if m == nil {
 			continue
 		}
 		r.index, r.turn = req.Turns[t].Index, t
@@ -141,6 +142,9 @@ func (r *reader) add(v voice, source, text string, call int) int {
 
 // userText parts what a user said from what a harness put around it.
 func (r *reader) userText(text string) {
+	if strings.TrimSpace(text) == r.latest {
+		return // it is kept in the conversation itself
+	}
 	if harnessText(text) {
 		r.add(voiceNote, "harness", text, -1)
 		return
@@ -223,17 +227,20 @@ const noText = -2
 // answered finds the call of a result, by the caller's pairing or else by id.
 func (r *reader) answered(b *conversation.Block, ref conversation.Ref) (int, bool) {
 	id := b.ID
+	var call *conversation.Block
 	if r.req.Calls != nil {
-		c := r.req.Calls(ref)
-		if c == nil {
+		if call = r.req.Calls(ref); call == nil {
 			return 0, false
 		}
-		if n, ok := r.byBlock[c]; ok {
+		if n, ok := r.byBlock[call]; ok {
 			return n, true
 		}
-		id = c.ID
+		id = call.ID
 	}
 	n, ok := r.byID[id]
+	if ok && call != nil && r.out.calls[n].name != toolName(call.Name, "tool") {
+		return 0, false // an id used again: the call is outside of the middle
+	}
 	if !ok || r.out.calls[n].result != -1 {
 		return 0, false
 	}

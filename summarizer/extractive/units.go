@@ -12,7 +12,8 @@ import (
 const (
 	maxLine     = 150 // longer lines of tools are cut
 	maxSentence = 300 // longer sentences are cut
-	minSentence = 24  // shorter ones are joined with the next
+	minSentence = 24  // shorter ones of the assistant are joined with the next
+	minSaid     = 10  // shorter ones of the user are joined with the next
 )
 
 // What is known of a unit besides its words.
@@ -54,9 +55,11 @@ func (c *cutter) run() {
 		c.at, c.turn, c.voice = int32(i), int32(p.turn), p.voice
 		p.first = len(c.units)
 		switch {
+		case p.call >= 0 && isTodo(&c.script.calls[p.call]): // told by the todo list
+		case c.records(p.text):
 		case p.voice == voiceUser || p.voice == voiceAssistant:
 			c.prose(p.text)
-		case !c.records(p.text):
+		default:
 			c.lines(p.text)
 		}
 		p.last = len(c.units)
@@ -241,7 +244,7 @@ func (c *cutter) proseLine(line string) {
 	}
 	limit := maxLine
 	if c.voice == voiceUser && flags&flagItem == 0 {
-		limit = minSentence
+		limit = minSaid
 	}
 	if len(line) <= limit {
 		c.unit(line, flags)
@@ -251,22 +254,32 @@ func (c *cutter) proseLine(line string) {
 		c.unit(line, flags)
 		return
 	}
+	shortest := minSentence
+	if c.voice == voiceUser {
+		shortest = minSaid
+	}
+	eachSentence(line, shortest, func(s string) {
+		if len(s) > maxSentence {
+			c.pieces(s, maxSentence, flags)
+		} else {
+			c.unit(s, flags)
+		}
+	})
+}
+
+// eachSentence parts a line into sentences by the rules of Unicode; very short
+// ones stay with the next.
+func eachSentence(line string, shortest int, yield func(string)) {
 	it := sentences.FromString(line)
 	start := 0
 	for it.Next() {
-		end := it.End()
-		if end-start < minSentence && end < len(line) {
-			continue
+		if end := it.End(); end-start >= shortest || end == len(line) {
+			yield(line[start:end])
+			start = end
 		}
-		if end-start > maxSentence {
-			c.pieces(line[start:end], maxSentence, flags)
-		} else {
-			c.unit(line[start:end], flags)
-		}
-		start = end
 	}
 	if start < len(line) {
-		c.unit(line[start:], flags)
+		yield(line[start:])
 	}
 }
 

@@ -17,10 +17,9 @@ const (
 // ones a line each, lists item by item, and every sentence that sets a rule.
 func (d *draft) userNotes() {
 	first := len(d.carried[sectionGoal]) == 0
-	latest := strings.TrimSpace(d.req.Latest)
 	for i := range d.script.passages {
 		p := &d.script.passages[i]
-		if p.voice != voiceUser || strings.TrimSpace(p.text) == latest {
+		if p.voice != voiceUser {
 			continue
 		}
 		d.requestNotes(i, p, first)
@@ -38,10 +37,8 @@ func (d *draft) requestNotes(at int, p *passage, goal bool) {
 	paragraphs, items := d.paragraphs(p)
 	if !goal {
 		// One line says what the message asked; the rest competes by its facts.
-		if len(paragraphs) > 1 {
-			paragraphs = paragraphs[:1]
-		}
-		if len(paragraphs) == 1 && len(items) == 0 && trivial(paragraphs[0]) {
+		paragraphs = d.opening(p)
+		if len(items) == 0 && (len(paragraphs) == 0 || trivial(paragraphs[0])) {
 			return
 		}
 	}
@@ -102,6 +99,34 @@ func (d *draft) paragraphs(p *passage) (text, items []string) {
 	return text, items
 }
 
+// opening is the beginning of a message without the sentences that are told as
+// rules.
+func (d *draft) opening(p *passage) []string {
+	var sb strings.Builder
+	for u := p.first; u < p.last; u++ {
+		un := &d.units[u]
+		if un.flags&flagProse == 0 || un.flags&flagItem != 0 || d.isRule(un) {
+			continue
+		}
+		if sb.Len() > 0 {
+			if sb.Len()+len(un.text) > maxRequestLine {
+				break
+			}
+			sb.WriteByte(' ')
+		}
+		sb.WriteString(tidy(un.text))
+	}
+	if sb.Len() == 0 {
+		return nil
+	}
+	return []string{sb.String()}
+}
+
+// isRule reports whether the user's sentence sets a rule or states a preference.
+func (d *draft) isRule(un *unit) bool {
+	return un.flags&flagProse != 0 && len(un.text) >= 8 && !question(un.text) && !codeLike(un.text) && d.cues.scan(un.text)&cueRule != 0
+}
+
 // trivial is true of "ok", "go on" and the like: short, and naming nothing.
 func trivial(s string) bool {
 	if len(s) > 14 {
@@ -116,7 +141,7 @@ func trivial(s string) bool {
 func (d *draft) ruleNotes(at int, p *passage) {
 	for u := p.first; u < p.last; u++ {
 		un := &d.units[u]
-		if un.flags&flagProse == 0 || len(un.text) < 8 || question(un.text) || codeLike(un.text) || d.cues.scan(un.text)&cueRule == 0 {
+		if !d.isRule(un) {
 			continue
 		}
 		text := tidy(un.text)
