@@ -156,7 +156,7 @@ func (j *job) summaryRole() conversation.Role {
 	before, after := j.neighbours(j.layout)
 	user, assistant := conversation.RoleUser, conversation.RoleAssistant
 	switch {
-	case before == conversation.RoleSystem, !j.keepsRequest():
+	case before == conversation.RoleSystem, !j.keepsRequest(), j.callWaitsBefore(j.layout.head):
 		return user
 	case before != user && after != user:
 		return user
@@ -165,6 +165,17 @@ func (j *job) summaryRole() conversation.Role {
 	default:
 		return user
 	}
+}
+
+// callWaitsBefore reports whether a call in flight stands before a row. An
+// assistant message after it would end its turn.
+func (j *job) callWaitsBefore(r int) bool {
+	for _, ref := range j.pairing.InFlight {
+		if ref.Message < j.rows[r].index {
+			return true
+		}
+	}
+	return false
 }
 
 // neighbours are the roles of the last row before the summary (system when there

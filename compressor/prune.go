@@ -105,7 +105,7 @@ func (j *job) pruneResult(ref conversation.Ref, b *conversation.Block) (edit, bo
 		use = j.c.At(call)
 	}
 	name := toolName(use, b)
-	if chars <= j.rules.pruneOverChars || text == duplicateText || isStub(text, name) {
+	if chars <= j.rules.pruneOverChars || text == duplicateText || text == missingResultText || isStub(text, name) {
 		return edit{}, false
 	}
 	line := stubLine(use, b, text, chars)
@@ -157,6 +157,12 @@ func pruneBoundary(rows []row, budget, protectLast int) int {
 // replaces the older ones. The copy that is pointed at is kept whole, so the
 // pointer cannot dangle. Lists are left alone (row PR4).
 func (j *job) planDuplicates() {
+	dropped := make(map[conversation.Ref]bool) // by a repair: nothing may point at them
+	for _, refs := range j.repairs.dropBlocks {
+		for _, ref := range refs {
+			dropped[ref] = true
+		}
+	}
 	newest := make(map[string]bool)
 	request := newestRequest(j.rows)
 	for r := len(j.rows) - 1; r >= 0; r-- {
@@ -168,7 +174,7 @@ func (j *job) planDuplicates() {
 		for b := len(m.Blocks) - 1; b >= 0; b-- {
 			ref := conversation.Ref{Message: i, Block: b}
 			block := &m.Blocks[b]
-			if block.Kind != conversation.KindToolResult || block.ResultShape != conversation.ShapeString || len(block.Result) != 1 {
+			if block.Kind != conversation.KindToolResult || block.ResultShape != conversation.ShapeString || len(block.Result) != 1 || dropped[ref] {
 				continue
 			}
 			text := block.Result[0].Text

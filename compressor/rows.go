@@ -14,8 +14,7 @@ type row struct {
 	index int
 	// cost in tokens, after pruning.
 	cost int
-	// unit is the message that begins the row's unit; rows of one unit are never
-	// parted.
+	// unit is the row that begins the row's unit; rows of one unit are never parted.
 	unit int
 	// request is set for something the user said.
 	request bool
@@ -30,20 +29,27 @@ func (j *job) layRows(ctx context.Context) error {
 	j.applyRepairs(rewrite, func(int) bool { return true })
 	repaired := rewrite.Apply()
 	j.repaired = repaired.Conversation.Messages
+	// The units are those of the repaired messages: a result that was dropped binds
+	// nothing to its neighbours any more.
+	unit := conversation.Pair(repaired.Conversation).Unit
 	pinned := make(map[int]bool, len(j.req.Pinned))
 	for _, i := range j.req.Pinned {
-		pinned[j.pairing.Unit[i]] = true
+		pinned[i] = true
 	}
 	for _, ref := range j.pairing.InFlight {
-		pinned[j.pairing.Unit[ref.Message]] = true // the caller still runs it, whatever was said since
+		pinned[ref.Message] = true // the caller still runs it, whatever was said since
+	}
+	pinnedUnits := make(map[int]bool, len(pinned))
+	for k, from := range repaired.From {
+		if pinned[from] {
+			pinnedUnits[unit[k]] = true
+		}
 	}
 	j.rows = make([]row, 0, len(repaired.From))
-	unit := 0
 	for k, from := range repaired.From {
 		m := &repaired.Conversation.Messages[k]
-		r := row{index: from}
+		r := row{index: from, unit: unit[k], pinned: pinnedUnits[unit[k]]}
 		if from >= 0 {
-			unit = j.pairing.Unit[from]
 			r.cost = j.counts.Messages[from]
 			r.request = m.IsRequest() && !isSummary(m)
 		}
@@ -54,7 +60,6 @@ func (j *job) layRows(ctx context.Context) error {
 			}
 			r.cost = cost
 		}
-		r.unit, r.pinned = unit, pinned[unit]
 		j.rows = append(j.rows, r)
 	}
 	return nil
