@@ -23,6 +23,7 @@ func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result 
 	if err := j.verify(rewrite, applied, s); err != nil {
 		return verdict{}, err
 	}
+	j.warn(applied, after.Tokens)
 	r.TokensAfter, r.MessagesAfter = after.Tokens, len(applied.From)
 	r.Rung, r.FirstChanged = s.rung, firstChangedIndex(rewrite, j.c)
 	if s.body != "" {
@@ -63,7 +64,7 @@ func (j *job) removed() Removed {
 
 func compressedReason(r *Report) string {
 	if r.Rung == RungPruneOnly {
-		return plural(len(r.Pruned), "old tool result or argument") + " shortened; nothing was summarized"
+		return fmt.Sprintf("%d shortened, %d repaired; nothing was summarized", len(r.Pruned), len(r.Repairs))
 	}
 	return plural(r.MessagesSummarized, "message") + " summarized"
 }
@@ -243,10 +244,27 @@ func (j *job) alternate(l layout) layout {
 			}
 		}
 	}
-	j.report.Warnings = append(j.report.Warnings, conversation.Warning{
-		Code: "ALTERNATION", Message: -1, Detail: "no boundary was found at which the summary alternates with its neighbours",
-	})
 	return l
+}
+
+// warn says what a caller should know of a result that is legal all the same.
+func (j *job) warn(applied *conversation.Applied, tokens int) {
+	add := func(code, detail string) {
+		j.report.Warnings = append(j.report.Warnings, conversation.Warning{Code: code, Message: -1, Detail: detail})
+	}
+	if tokens > j.budget.window {
+		add("EXCEEDS_WINDOW", fmt.Sprintf("%s tokens remain, the window holds %s", thousands(tokens), thousands(j.budget.window)))
+	}
+	if j.rules.alternation != AlternationStrict {
+		return
+	}
+	messages := applied.Conversation.Messages
+	for i := 1; i < len(messages); i++ {
+		seam := applied.From[i-1] < 0 || applied.From[i] != applied.From[i-1]+1
+		if seam && spoken(messages[i].Role) && messages[i].Role == messages[i-1].Role {
+			add("ALTERNATION", fmt.Sprintf("messages %d and %d of the result have the same role", i-1, i))
+		}
+	}
 }
 
 // alternates reports whether some role fits between the neighbours. Strict

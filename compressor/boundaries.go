@@ -40,16 +40,19 @@ func (j *job) planBoundaries() (verdict, bool) {
 	middle := head
 	if j.earlier.found {
 		head, middle = j.earlier.row, j.earlier.row+j.earlier.count
-		if j.nothingNew(middle) {
+		switch {
+		case j.nothingNew(middle):
 			return verdict{OutcomeNoGain, "nothing was added since the last compression"}, true
+		case j.counts.Tokens <= j.rules.targetTokens && j.report.JudgedTokens < j.budget.threshold:
+			return verdict{OutcomeNoGain, "the conversation was compressed before and is within its target"}, true
 		}
 	}
 	if n := len(j.rows); !j.earlier.found && n <= head+min(tooShortTail, j.rules.protectLastN)+1 {
 		j.layout = layout{head: head, middle: middle, tail: middle, pruneOnly: true}
-		if j.prune.any() {
+		if n > 0 && (j.prune.any() || j.repairs.any()) {
 			return verdict{}, false
 		}
-		return verdict{OutcomeTooShort, fmt.Sprintf("%d messages, of which %d are the protected head", n, head)}, true
+		return verdict{OutcomeTooShort, fmt.Sprintf("%s, of which %d belong to the protected head", plural(len(j.c.Messages), "message"), head)}, true
 	}
 	tail := tailStart(j.rows, middle, j.tailBudget(head, middle), j.rules.protectLastN)
 	j.layout = j.withAnchor(layout{head: head, middle: middle, tail: tail})
@@ -61,7 +64,7 @@ func (j *job) planBoundaries() (verdict, bool) {
 		return verdict{}, false
 	}
 	j.layout.pruneOnly = true
-	if j.prune.any() {
+	if j.prune.any() || j.repairs.any() {
 		return verdict{}, false
 	}
 	if j.earlier.found {
@@ -217,11 +220,14 @@ func (j *job) middleRows() int {
 // nameConstraint says what makes the tail larger than its budget.
 func (j *job) nameConstraint() {
 	l := &j.layout
-	if l.binding != "" {
+	tail := rowTokens(j.rows[l.tail:])
+	if tail <= int(tailCeiling*float64(j.budget.tail)) {
 		return
 	}
-	tail := j.rows[l.tail:]
-	if len(tail) <= j.rules.protectLastN && rowTokens(tail) > j.budget.tail {
+	if q := newestRequest(j.rows); q >= l.tail && j.rows[q].cost > tail/2 {
+		l.binding = "the newest request"
+	}
+	if l.binding == "" {
 		l.binding = "protect_last_n"
 	}
 }

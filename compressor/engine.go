@@ -167,20 +167,8 @@ func (j *job) decide(ctx context.Context, rewrite *conversation.Rewrite, result 
 	if v, stop := j.gate(ctx); stop {
 		return v, nil
 	}
-	j.pairing = conversation.Pair(j.c)
-	if err := j.refuse(); err != nil {
-		return verdict{}, err
-	}
-	j.findRepairs()
-	if err := j.layRows(ctx); err != nil {
-		return verdict{}, err
-	}
-	j.findEarlier()
-	if err := j.planPruning(ctx); err != nil {
-		return verdict{}, err
-	}
-	if v, stop := j.planBoundaries(); stop {
-		return v, nil
+	if v, stop, err := j.plan(ctx); err != nil || stop {
+		return v, err
 	}
 	if v, stop := j.deferThinking(); stop {
 		return v, nil
@@ -191,10 +179,31 @@ func (j *job) decide(ctx context.Context, rewrite *conversation.Rewrite, result 
 		return verdict{OutcomePlanned, "plan only: nothing was changed"}, nil
 	}
 	summary, v, err := j.summarize(ctx)
+	if err == nil && summary.rung == RungPruneOnly && len(j.report.FailedRungs) == 0 {
+		summary, v, err = j.settle(ctx, summary)
+	}
 	if err != nil || v.outcome != OutcomeUnspecified {
 		return v, err
 	}
 	return j.finish(ctx, rewrite, result, summary)
+}
+
+// plan runs the phases that look at the conversation and call nobody.
+func (j *job) plan(ctx context.Context) (verdict, bool, error) {
+	j.pairing = conversation.Pair(j.c)
+	if err := j.refuse(); err != nil {
+		return verdict{}, true, err
+	}
+	j.findRepairs()
+	if err := j.layRows(ctx); err != nil {
+		return verdict{}, true, err
+	}
+	j.findEarlier()
+	if err := j.planPruning(ctx); err != nil {
+		return verdict{}, true, err
+	}
+	v, stop := j.planBoundaries()
+	return v, stop, nil
 }
 
 // conclude writes the verdict into the result.
@@ -217,7 +226,7 @@ func (j *job) conclude(result *Result, v verdict) {
 	case OutcomeCompressed, OutcomeTooShort, OutcomeNoGain:
 		if missed && len(j.c.Messages) > 0 {
 			result.Outcome = OutcomeTargetUnreachable
-			r.Reason = targetReason(r, j.rules.targetTokens, v.reason)
+			r.Reason = targetReason(r, j.rules.targetTokens, v)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package compressor
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -128,7 +129,7 @@ func (j *job) findEarlier() {
 	e := earlierSummary{}
 	limit := min(j.headEnd()+1, len(j.rows)-1)
 	for r := j.systemRows(); r <= limit; r++ {
-		if j.rows[r].pinned || !j.summaryRow(r) {
+		if !j.summaryRow(r) {
 			continue
 		}
 		e.found, e.row = true, r
@@ -139,6 +140,11 @@ func (j *job) findEarlier() {
 			e.round, e.trace = max(e.round, one.round), one.trace
 			e.tokens += j.rows[r].cost
 			e.count++
+			if j.rows[r].pinned {
+				j.report.Warnings = append(j.report.Warnings, conversation.Warning{
+					Code: "PINNED_SUMMARY", Message: j.rows[r].index, Detail: "a summary cannot be pinned: it is updated",
+				})
+			}
 		}
 		e.body = strings.Join(bodies, "\n\n")
 		break
@@ -182,6 +188,9 @@ func (j *job) round() int { return j.earlier.round + 1 }
 func (j *job) addsNote() bool {
 	if j.rules.systemNote != SystemNoteAppend || j.c.Bare || j.earlier.found || j.earlier.body != "" {
 		return false
+	}
+	if j.c.System == nil && slices.Contains(j.req.Pinned, 0) {
+		return false // the system prompt is pinned
 	}
 	sys := j.systemText()
 	return sys != nil && !strings.Contains(sys.Text(), strings.TrimSpace(systemNote))

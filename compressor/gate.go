@@ -12,6 +12,11 @@ import (
 // rules no longer defers compression (reference: thinking policy).
 const deferLimit = 0.95
 
+// usageSlack is the share of the local count under which a reported prompt cannot
+// be the size of the messages it covers. It is wide, because other tokenizers
+// count otherwise; what it finds is a prompt reported without its cached part.
+const usageSlack = 0.5
+
 // modelThreshold is an operator's threshold for the models whose name contains
 // the key.
 type modelThreshold struct {
@@ -79,17 +84,25 @@ func (j *job) judge() {
 		r.JudgedBy = fmt.Sprintf("usage ignored: it covers %d messages, the request has %d", covered, len(j.c.Messages))
 		return
 	}
-	if covered == 0 {
-		if u.PromptTokens < j.counts.Lower {
-			r.JudgedBy = fmt.Sprintf("usage ignored: %d tokens are fewer than the messages hold (at least %d); set message_count when messages came after it", u.PromptTokens, j.counts.Lower)
-			return
-		}
+	least := j.counts.Lower
+	if covered > 0 {
+		least = int(usageSlack * float64(rangeTokens(j.counts.Messages[:covered])))
+	} else {
 		covered = len(j.c.Messages)
 	}
-	r.JudgedTokens, r.JudgedBy = u.PromptTokens, "usage"
-	for _, n := range j.counts.Messages[covered:] {
-		r.JudgedTokens += n
+	if u.PromptTokens < least {
+		r.JudgedBy = fmt.Sprintf("usage ignored: %s tokens are fewer than the messages it covers hold (at least %s); cached input counts too", thousands(u.PromptTokens), thousands(least))
+		return
 	}
+	r.JudgedTokens, r.JudgedBy = u.PromptTokens+rangeTokens(j.counts.Messages[covered:]), "usage"
+}
+
+func rangeTokens(messages []int) int {
+	sum := 0
+	for _, n := range messages {
+		sum += n
+	}
+	return sum
 }
 
 // gate says whether it is time at all.
@@ -101,7 +114,7 @@ func (j *job) gate(ctx context.Context) (verdict, bool) {
 	case n == 0:
 		return verdict{OutcomeTooShort, "there are no messages"}, true
 	case !j.req.Force && r.JudgedTokens < j.budget.threshold:
-		return verdict{OutcomeBelowThreshold, fmt.Sprintf("%d tokens are below the threshold of %d", r.JudgedTokens, j.budget.threshold)}, true
+		return verdict{OutcomeBelowThreshold, fmt.Sprintf("%s tokens are below the threshold of %s", thousands(r.JudgedTokens), thousands(j.budget.threshold))}, true
 	case j.req.Layer == LayerGateway && n < GatewayMinMessages:
 		return verdict{OutcomeTooShort, fmt.Sprintf("the gateway layer compresses from %d messages on, there are %d", GatewayMinMessages, n)}, true
 	}
@@ -113,18 +126,21 @@ func (j *job) gate(ctx context.Context) (verdict, bool) {
 		return verdict{OutcomeCoolingDown, "the summarizer failed for this session a short while ago"}, true
 	}
 	if next := j.engine.sessions.thrashing(ctx, j.req.SessionID); r.JudgedTokens < next {
-		return verdict{OutcomeNoGain, fmt.Sprintf("the last two compressions of this session saved under 10 %%; next from %d tokens on", next)}, true
+		return verdict{OutcomeNoGain, fmt.Sprintf("the last two compressions of this session saved under 10 %%; next from %s tokens on", thousands(next))}, true
 	}
 	return verdict{}, false
 }
 
-func targetReason(r *Report, target int, reason string) string {
-	s := fmt.Sprintf("%d tokens remain, the target is %d", r.TokensAfter, target)
-	if r.BindingConstraint != "" {
+// targetReason says what stands in the way of a target. A reason for doing
+// nothing counts; what was done does not explain what was not.
+func targetReason(r *Report, target int, v verdict) string {
+	s := fmt.Sprintf("%s tokens remain, the target is %s", thousands(r.TokensAfter), thousands(target))
+	switch {
+	case r.BindingConstraint != "":
 		return s + ": " + r.BindingConstraint + " takes the room"
+	case v.outcome != OutcomeCompressed:
+		return s + ": " + v.reason
+	default:
+		return s + ": head, tail and system prompt take the room"
 	}
-	if reason != "" {
-		return s + ": " + reason
-	}
-	return s
 }

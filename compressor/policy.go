@@ -199,12 +199,12 @@ func (r rules) newBudgets(contextWindow, maxOutputTokens int) budgets {
 }
 
 // summary is the token budget of the summary of so many tokens. The minimum
-// wins over the maximum on windows under 40,000 tokens, as published.
+// wins over the window's share on windows under 40,000 tokens, as published.
 func (r rules) summary(window, summarized int) int {
-	most := min(floorShare(window, MaxSummaryWindowShare), MaxSummaryTokens)
-	if r.summaryMaxTokens > 0 {
-		most = r.summaryMaxTokens
+	if r.summaryMaxTokens > 0 { // the caller's word wins over the default minimum
+		return min(max(r.summaryMinTokens, floorShare(summarized, r.summaryRatio)), r.summaryMaxTokens)
 	}
+	most := min(floorShare(window, MaxSummaryWindowShare), MaxSummaryTokens)
 	return max(r.summaryMinTokens, min(floorShare(summarized, r.summaryRatio), most))
 }
 

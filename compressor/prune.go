@@ -188,7 +188,8 @@ func (j *job) planDuplicates() {
 				}
 				continue
 			}
-			if j.rows[r].pinned || r == request {
+			// A copy in the head outlives the one it would point at.
+			if j.rows[r].pinned || r == request || r < j.layout.head {
 				continue
 			}
 			j.prune.texts[ref] = edit{duplicateText, Pruned{

@@ -18,6 +18,9 @@ type repairs struct {
 	kinds        map[int][]Repair           // what to report, by message
 }
 
+// any reports whether there is anything to repair.
+func (r *repairs) any() bool { return len(r.kinds) > 0 }
+
 func (r *repairs) note(kind RepairKind, message int, id string) {
 	r.kinds[message] = append(r.kinds[message], Repair{kind, message, id})
 }

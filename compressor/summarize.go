@@ -28,7 +28,7 @@ func (j *job) summarize(ctx context.Context) (summary, verdict, error) {
 	req := j.summaryRequest()
 	j.report.SummaryBudgetTokens = req.Budget
 	if req.Budget <= 0 {
-		return summary{}, verdict{OutcomeNoGain, "the messages that could be summarized are smaller than a summary of them"}, nil
+		return j.pruneOnly("the messages that could be summarized are smaller than a summary of them")
 	}
 	ladder := j.ladder()
 	for _, s := range ladder {
@@ -55,11 +55,18 @@ func (j *job) summarize(ctx context.Context) (summary, verdict, error) {
 			return summary{}, verdict{}, &SummarizerError{RetryAfter: wait, Err: fmt.Errorf("%s: %w", s.Name(), err)}
 		}
 	}
-	if j.prune.any() {
-		j.layout.pruneOnly = true
-		return summary{rung: RungPruneOnly}, verdict{}, nil
+	return j.pruneOnly("every summarizer failed and there was nothing to prune")
+}
+
+// pruneOnly goes on without a summary where there is something to prune or to
+// repair, and otherwise says why nothing is done.
+func (j *job) pruneOnly(reason string) (summary, verdict, error) {
+	if !j.prune.any() && !j.repairs.any() {
+		return summary{}, verdict{OutcomeNoGain, reason}, nil
 	}
-	return summary{}, verdict{OutcomeNoGain, "every summarizer failed and there was nothing to prune"}, nil
+	j.layout.pruneOnly = true
+	j.report.MessagesSummarized = 0
+	return summary{rung: RungPruneOnly}, verdict{}, nil
 }
 
 // ladder is the list of summarizers to try: from the one the policy names, or
@@ -112,14 +119,14 @@ func (e *earlierSummary) covers(i int, rows []row) bool {
 // the conversation does not become smaller or misses its target.
 func (j *job) summaryBudget(summarized int) int {
 	budget := j.rules.summary(j.budget.window, summarized)
-	most := max(j.rules.summary(j.budget.window, 1<<30), j.rules.summaryMinTokens)
-	budget = max(budget, min(j.earlier.tokens, most))
+	budget = max(budget, min(j.earlier.tokens, j.rules.summary(j.budget.window, 1<<30)))
 	overhead := frameTokens
 	if j.addsNote() {
 		overhead += noteTokens
 	}
-	replaced := summarized + j.earlier.tokens
-	budget = min(budget, int(gainShare*float64(replaced))-overhead)
+	// What an earlier summary took is free again; only the new messages have to
+	// shrink.
+	budget = min(budget, j.earlier.tokens+int(gainShare*float64(summarized))-overhead)
 	if j.rules.targetTokens > 0 {
 		kept := j.fixedTokens()
 		for r := range j.rows {

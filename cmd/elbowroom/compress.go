@@ -120,7 +120,7 @@ func printRegions(p page, r *elbowroomv1.CompressionReport) {
 func printChanges(p page, r *elbowroomv1.CompressionReport) {
 	var rows [][]string
 	if n := r.GetMessagesSummarized(); n > 0 {
-		rows = append(rows, []string{"summarized", fmt.Sprintf("%s into message %d, %s tokens of at most %s, by %s",
+		rows = append(rows, []string{"summarized", fmt.Sprintf("%s into message %d, %s tokens with its frame (budget %s), by %s",
 			plural(n, "message"), r.GetSummaryIndex(), grouped(r.GetSummaryTokens()), grouped(r.GetSummaryBudgetTokens()), word(r.GetRung().String(), "RUNG_"))})
 	}
 	if s := removed(r.GetRemoved()); s != "" {

@@ -76,7 +76,7 @@ func (d *demo) printFates(p page) {
 	rows := [][]string{
 		{"kept", fmt.Sprintf("%s, byte for byte", plural(f.kept, "message"))},
 		{"changed", plural(f.changed, "message")},
-		{"summarized", fmt.Sprintf("%s by the %s summarizer into %s tokens (at most %s)",
+		{"summarized", fmt.Sprintf("%s by the %s summarizer into %s tokens with its frame (budget %s)",
 			plural(r.GetMessagesSummarized(), "message"), word(r.GetRung().String(), "RUNG_"), grouped(r.GetSummaryTokens()), grouped(r.GetSummaryBudgetTokens()))},
 	}
 	if s := removed(r.GetRemoved()); s != "" {

@@ -62,6 +62,8 @@ func (d *draft) actionNotes() {
 			line.section = sectionInProgress
 		case a.outcome.failed && a.call >= recent:
 			line.section = sectionBlocked
+		case a.outcome.failed: // long past, but never to be read as achieved
+			line.text = "tried and failed: " + line.text
 		case a.file && !a.outcome.failed && a.outcome.text == "":
 			continue // the list of files says as much
 		}

@@ -700,6 +700,8 @@ type CompressRequest struct {
 	// How the result comes back. Default VIEW_FULL.
 	View View `protobuf:"varint,12,opt,name=view,proto3,enum=elbowroom.v1.View" json:"view,omitempty"`
 	// Indices of messages that are kept verbatim wherever they stand. A message that belongs to a tool call group keeps its group.
+	// Two things are stronger: the thinking policy, which may remove whole thinking blocks, and an earlier summary, which is
+	// updated even when pinned.
 	Pinned []int32 `protobuf:"varint,13,rep,packed,name=pinned,proto3" json:"pinned,omitempty"`
 	// Opaque state from the last response: summary and round. Optional; without it the summary is found by its marker. A state that
 	// fails its check is ignored and reported.
@@ -981,7 +983,7 @@ type CompressionPolicy struct {
 	SummaryRatio *float64 `protobuf:"fixed64,14,opt,name=summary_ratio,json=summaryRatio,proto3,oneof" json:"summary_ratio,omitempty"`
 	// Smallest summary budget in tokens; yields to target_tokens. Default 2,000.
 	SummaryMinTokens *int32 `protobuf:"varint,15,opt,name=summary_min_tokens,json=summaryMinTokens,proto3,oneof" json:"summary_min_tokens,omitempty"`
-	// Largest summary budget in tokens. Default: 5 % of the window, at most 12,000.
+	// Largest summary budget in tokens; wins over summary_min_tokens. Default: 5 % of the window, at most 12,000.
 	SummaryMaxTokens *int32 `protobuf:"varint,16,opt,name=summary_max_tokens,json=summaryMaxTokens,proto3,oneof" json:"summary_max_tokens,omitempty"`
 	// Shorten long string arguments of old tool calls that have been answered. The arguments stay valid JSON. Default true.
 	PruneToolArguments *bool `protobuf:"varint,17,opt,name=prune_tool_arguments,json=pruneToolArguments,proto3,oneof" json:"prune_tool_arguments,omitempty"`
@@ -1163,7 +1165,8 @@ type Usage struct {
 	PromptTokens int32 `protobuf:"varint,1,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
 	// Tokens of its reply. They are not part of the size: the reply is counted where it stands in the messages.
 	CompletionTokens int32 `protobuf:"varint,2,opt,name=completion_tokens,json=completionTokens,proto3" json:"completion_tokens,omitempty"`
-	// How many leading messages of this request's list the prompt stood for, the reply excluded. 0: all of them.
+	// How many leading messages of this request's list the prompt stood for, the reply excluded. 0: all of them. A prompt that is
+	// far smaller than those messages is ignored and reported: cached input counts too.
 	MessageCount  int32 `protobuf:"varint,3,opt,name=message_count,json=messageCount,proto3" json:"message_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
