@@ -146,7 +146,7 @@ func (o output) write(p process, c *elbowroomv1.Conversation) (report io.Writer,
 		}
 		return p.stderr, nil
 	default:
-		if err := os.WriteFile(o.Out, text, 0o600); err != nil {
+		if err := os.WriteFile(o.Out, text, 0o644); err != nil {
 			return nil, err
 		}
 		return p.stdout, nil

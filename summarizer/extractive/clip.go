@@ -139,7 +139,7 @@ func isTidy(s string) bool {
 			}
 			run = 0
 		default:
-			if run++; run > maxChunk {
+			if run++; run >= minData {
 				return false
 			}
 		}
@@ -157,13 +157,41 @@ func runLen(s string) int {
 	return n
 }
 
+// minData is the length in bytes from which a run that looks encoded is data:
+// lines of armoured keys and mail attachments have 60 and more.
+const minData = 40
+
 // dataRun is the length of the encoded data s begins with, 0 for none. Anything
 // longer than the longest name, without a sign that paths and words have, is data.
 func dataRun(s string) int {
-	if n := runLen(s); n > maxChunk {
+	switch n := runLen(s); {
+	case n > maxChunk, n >= minData && looksEncoded(s[:n]):
 		return n
+	default:
+		return 0
 	}
-	return 0
+}
+
+// looksEncoded recognizes base64 by its mixture: capitals, small letters and
+// digits throughout, and none of what joins the words of a name or path.
+func looksEncoded(run string) bool {
+	var upper, lower, digit, slash int
+	for i := range len(run) {
+		switch c := run[i]; {
+		case c >= 'A' && c <= 'Z':
+			upper++
+		case c >= 'a' && c <= 'z':
+			lower++
+		case c >= '0' && c <= '9':
+			digit++
+		case c == '/':
+			slash++
+		case c == '_' || c == '-':
+			return false
+		}
+	}
+	share := len(run) / 10
+	return upper > share && lower > share && digit*2 > share && slash <= share
 }
 
 // escapeLen is the length of the terminal escape sequence s begins with.

@@ -1,0 +1,488 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+	"github.com/elbowroom/elbowroom/internal/testdata"
+	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/extractive"
+)
+
+// caseOptions are the placeholder options of a field case. They are mapped to the
+// API like this:
+//
+//	keep_last              policy.protect_last_n, with policy.protect_first_n 0
+//	budget_tokens          policy.target_tokens, and force when the input counts more
+//	window_tokens          context_window
+//	reserve_tokens         max_output_tokens
+//	fallback "none"        FAILURE_POLICY_ABORT; "extractive": FAILURE_POLICY_FALLBACK
+//	prune_tool_args        policy.prune_tool_arguments
+//	max_tool_result_chars  policy.prune_over_chars
+//	deadline_ms            the deadline of the call
+//	fake_summarizer        the first rung of the server's ladder
+//	repair                 nothing: Compress always repairs what it changes
+//	must_keep              nothing: no option keeps single words
+//	idempotency_key        nothing: equal requests get equal answers
+//
+// Messages are sent as a bare array, so the system prompt stays as it is; with
+// tools, or with an Anthropic system prompt, as a body.
+type caseOptions struct {
+	Model              string          `json:"model"`
+	System             json.RawMessage `json:"system"`
+	KeepLast           *int32          `json:"keep_last"`
+	BudgetTokens       int32           `json:"budget_tokens"`
+	WindowTokens       int32           `json:"window_tokens"`
+	ReserveTokens      int32           `json:"reserve_tokens"`
+	Fallback           string          `json:"fallback"`
+	PruneToolArgs      *bool           `json:"prune_tool_args"`
+	MaxToolResultChars int32           `json:"max_tool_result_chars"`
+	Fake               struct {
+		Reply  json.RawMessage `json:"reply"`
+		Status int             `json:"http_status"`
+		HangMS int             `json:"hang_ms"`
+	} `json:"fake_summarizer"`
+}
+
+// trial is one case against one server.
+type trial struct {
+	*wire
+	t       *testing.T
+	c       testdata.Case
+	options caseOptions
+	dialect Dialect
+	fake    *scripted
+	model   string
+}
+
+// newTrial starts a server with the case's own summarizer, or with the embedded one.
+func newTrial(t *testing.T, c testdata.Case, script bool) *trial {
+	t.Helper()
+	tr := &trial{t: t, c: c, dialect: dialectOf(c.Format), model: "gpt-4o"}
+	if err := json.Unmarshal(c.Options, &tr.options); err != nil {
+		t.Fatal(err)
+	}
+	if tr.dialect == Anthropic {
+		tr.model = "claude-sonnet-4-5"
+	}
+	ladder := []summarizer.Summarizer{extractive.New()}
+	if script {
+		tr.fake = &scripted{hang: tr.options.Fake.HangMS > 0, ended: make(chan struct{})}
+		tr.fake.reply, _ = decodeString(tr.options.Fake.Reply)
+		if tr.options.Fake.Status != 0 {
+			tr.fake.err = errOverloaded
+		}
+		ladder = append([]summarizer.Summarizer{tr.fake}, ladder...)
+	}
+	tr.wire = dial(t, ladder...)
+	return tr
+}
+
+// conversation is the case's input as it is sent.
+func (tr *trial) conversation(messages string) *pb.Conversation {
+	body := messages
+	if tr.c.Tools != nil {
+		body = `{"tools":` + string(tr.c.Tools) + `,"messages":` + messages + `}`
+	}
+	return native(formatOf(tr.dialect), body)
+}
+
+// request maps the options.
+func (tr *trial) request(conv *pb.Conversation) *pb.CompressRequest {
+	o := tr.options
+	req := &pb.CompressRequest{
+		Conversation: conv, Model: tr.model, ContextWindow: o.WindowTokens, MaxOutputTokens: o.ReserveTokens,
+		Policy: &pb.CompressionPolicy{PruneToolArguments: o.PruneToolArgs},
+	}
+	if o.KeepLast != nil {
+		req.Policy.ProtectLastN, req.Policy.ProtectFirstN = o.KeepLast, proto.Int32(0)
+	}
+	if o.BudgetTokens > 0 {
+		req.Policy.TargetTokens = proto.Int32(o.BudgetTokens)
+		req.Force = tr.count(tr.t, &pb.CountTokensRequest{Conversation: conv, Model: tr.model}).GetTokens() > o.BudgetTokens
+	}
+	if o.MaxToolResultChars > 0 {
+		req.Policy.PruneOverChars = proto.Int32(o.MaxToolResultChars)
+	}
+	if o.Fallback == "none" {
+		req.Policy.FailurePolicy = pb.FailurePolicy_FAILURE_POLICY_ABORT
+	}
+	return req
+}
+
+// answer is a checked response.
+type answer struct {
+	*pb.CompressResponse
+	in, out *Transcript
+	text    string
+}
+
+// ask sends the case as it stands, judges the answer by every rule, and returns it.
+func (tr *trial) ask() answer { return tr.askWith(string(tr.c.Messages)) }
+
+func (tr *trial) askWith(messages string) answer {
+	tr.t.Helper()
+	conv := tr.conversation(messages)
+	return tr.judged(conv, tr.compress(tr.t, tr.request(conv)))
+}
+
+func (tr *trial) judged(conv *pb.Conversation, resp *pb.CompressResponse) answer {
+	tr.t.Helper()
+	in := read(tr.t, tr.dialect, conv, nil)
+	out := read(tr.t, tr.dialect, resp.GetConversation(), in)
+	c := Compression{
+		Input: in, Output: out, Outcome: resp.GetOutcome(), Report: resp.GetReport(), Summary: resp.GetSummary(),
+		TokensOnly: true, KeepThinking: true, Handoffs: in.summaries(),
+	}
+	report(tr.t, c.Check())
+	tr.t.Logf("%v: %d messages became %d, %d tokens %d (%s)", resp.GetOutcome(), in.Len(), out.Len(), resp.GetReport().GetTokensBefore(), resp.GetReport().GetTokensAfter(), resp.GetReport().GetReason())
+	return answer{resp, in, out, resp.GetConversation().GetNative().GetJson()}
+}
+
+func (tr *trial) want(ok bool, format string, args ...any) {
+	tr.t.Helper()
+	if !ok {
+		tr.t.Errorf("expect: "+format, args...)
+	}
+}
+
+// pairsWhole is the expectation of every other case: each call has its result
+// right after it, each result its call. The checker says so too; here it stands in
+// the words of the case, on the output alone.
+func (tr *trial) pairsWhole(a answer) {
+	tr.t.Helper()
+	for _, f := range a.out.judge().faults {
+		tr.want(false, "pairs whole, have %s at message %d", f.fault, f.index)
+	}
+}
+
+func (a answer) same(out, in int) bool {
+	if out < 0 {
+		out += a.out.Len()
+	}
+	if in < 0 {
+		in += a.in.Len()
+	}
+	return out >= 0 && out < a.out.Len() && string(a.out.messages[out].raw) == string(a.in.messages[in].raw)
+}
+
+func (a answer) unchanged() bool {
+	return string(a.in.raw) == string(a.out.raw) && a.GetOutcome() != pb.Outcome_OUTCOME_COMPRESSED
+}
+
+// has reports whether a message of the input is in the output byte for byte.
+func (a answer) has(in int) bool {
+	for _, m := range a.out.messages {
+		if string(m.raw) == string(a.in.messages[in].raw) {
+			return true
+		}
+	}
+	return false
+}
+
+// compressCases are the cases whose expectations do not depend on what the
+// summarizer writes. Each runs with the case's scripted summarizer and with the
+// embedded one.
+func compressCases() map[string]func(*trial) {
+	return map[string]func(*trial){
+		"Cc001": func(tr *trial) {
+			a := tr.ask()
+			tr.pairsWhole(a)
+			tr.want(a.same(0, 0), "output[0] equals input[0]")
+			tr.want(a.out.messages[1].role == "user", "the first message after the system prompt is the user's, have %s", a.out.messages[1].role)
+		},
+		"Cc002": func(tr *trial) {
+			a := tr.ask()
+			tr.pairsWhole(a)
+			for i := 1; i <= 8; i++ {
+				id := fmt.Sprintf("p%d", i)
+				call, result := strings.Contains(a.text, `"id":"`+id+`"`) || strings.Contains(a.text, `"id": "`+id+`"`),
+					strings.Contains(a.text, `"tool_call_id":"`+id+`"`) || strings.Contains(a.text, `"tool_call_id": "`+id+`"`)
+				tr.want(call == result, "%s: call %v, result %v", id, call, result)
+			}
+			tr.want(a.same(-1, -1), "the last message is the input's")
+		},
+		"Cc004": func(tr *trial) {
+			a := tr.ask()
+			tr.pairsWhole(a)
+			if strings.Contains(a.text, `"srv1"`) {
+				tr.want(a.has(1), "the message of srv1 is kept as it was")
+			}
+		},
+		"Cc006": func(tr *trial) {
+			a := tr.ask()
+			tr.want(a.same(-1, -1), "the call in flight is the last message")
+			tr.want(a.has(1), "the request is there verbatim, whatever the target")
+		},
+		"Cc007": func(tr *trial) {
+			forced := tr.request(tr.conversation(string(tr.c.Messages)))
+			forced.Force, forced.Policy.TargetTokens = true, nil
+			for _, a := range []answer{tr.ask(), tr.judged(forced.Conversation, tr.compress(tr.t, forced))} {
+				tr.pairsWhole(a)
+				first, second := strings.Index(a.text, "11 kg\""), strings.Index(a.text, "29 kg\"")
+				tr.want(first < second, "11 kg stands before 29 kg")
+				for _, m := range a.out.messages {
+					tr.want(m.role != "assistant" || !m.content.empty() || len(m.calls) > 0, "no assistant message says nothing")
+				}
+			}
+		},
+		"Cc010": func(tr *trial) {
+			a := tr.ask()
+			tr.pairsWhole(a)
+			tr.want(a.has(1), "the request is there verbatim")
+		},
+		"Cc012": func(tr *trial) {
+			a := tr.ask()
+			tr.want(a.same(a.out.Len()-2, 3), "the last assistant message is the input's")
+			for _, m := range a.out.messages {
+				for _, b := range m.content.blocks {
+					tr.want(!b.isThinking() || strings.Contains(string(a.in.raw), string(b.raw)), "thinking as in the input")
+				}
+			}
+		},
+		"Cc013": func(tr *trial) {
+			a := tr.ask()
+			tr.want(a.has(3) && a.has(5), "messages with reasoning_content are kept as they are")
+		},
+		"Cc014": func(tr *trial) { a := tr.ask(); tr.want(a.has(3), "the call g1 is kept with its extra_content") },
+		"Cc015": func(tr *trial) {
+			a := tr.ask()
+			for _, m := range a.out.messages {
+				for _, c := range m.calls {
+					arguments, _ := decodeString(c.arguments)
+					tr.want(json.Valid([]byte(arguments)), "arguments are JSON: %.60s", arguments)
+					if c.ids[0] == "s1" && string(c.arguments) != string(a.in.messages[1].calls[0].arguments) {
+						tr.want(strings.HasPrefix(arguments, `{"path":"log/a.md"`), "the path stays: %.60s", arguments)
+						tr.want(len(a.GetReport().GetPruned()) > 0, "the change is reported")
+					}
+				}
+			}
+		},
+		"Cc017": func(tr *trial) {
+			a := tr.ask()
+			if tr.fake != nil {
+				tr.want(tr.fake.calls.Load() == 0, "the summarizer is not called")
+			}
+			r := a.GetReport()
+			tr.want(a.GetOutcome() == pb.Outcome_OUTCOME_TARGET_UNREACHABLE && strings.Contains(r.GetReason(), "50") && r.GetTokensAfter() > 50,
+				"the target is reported as out of reach, have %v with %d tokens (%s)", a.GetOutcome(), r.GetTokensAfter(), r.GetReason())
+			tr.want(a.same(0, 0) && a.same(-1, -1), "system prompt and request are the input's")
+		},
+		"Cc020": func(tr *trial) {
+			a := tr.ask()
+			tr.want(a.unchanged(), "the output is the input, have %v", a.GetOutcome())
+			tr.want(a.GetReport().GetTokensAfter() <= a.GetReport().GetTokensBefore(), "no more tokens than before")
+			if tr.fake == nil {
+				return
+			}
+			// The case is too short for a summary to be asked for. In a longer one the
+			// reply is larger than its budget, and the next rung takes over.
+			tr.fake.reply = strings.Repeat(tr.fake.reply, 10)
+			b := tr.askWith(tr.filled(1_500, `[{"role":"user","content":"a"}`))
+			tr.want(tr.fake.calls.Load() == 1 && len(b.GetReport().GetFailedRungs()) == 1, "the verbose reply is refused: %v", b.GetReport().GetFailedRungs())
+			tr.want(b.GetReport().GetTokensAfter() < b.GetReport().GetTokensBefore(), "no more tokens than before")
+		},
+		"Cc023": func(tr *trial) {
+			a := tr.askWith(tr.filled(12_950, `[{"role":"system","content":"Clerk."}`))
+			tr.want(a.GetReport().GetTokensBefore() >= 12_900 && a.GetReport().GetTokensBefore() <= 13_100, "the input has 12,900 to 13,100 tokens, have %d", a.GetReport().GetTokensBefore())
+			tr.want(a.GetReport().GetTokensAfter()+2048 <= 15_000, "the answer fits, have %d tokens", a.GetReport().GetTokensAfter())
+		},
+		"Cc034": func(tr *trial) {
+			a := tr.ask()
+			tr.want(a.GetOutcome() == pb.Outcome_OUTCOME_COMPRESSED || a.GetOutcome() == pb.Outcome_OUTCOME_TARGET_UNREACHABLE, "something was done, have %v (%s)", a.GetOutcome(), a.GetReport().GetReason())
+			again := tr.request(tr.conversation(string(tr.c.Messages)))
+			again.Conversation = a.GetConversation()
+			b := tr.judged(again.Conversation, tr.compress(tr.t, again))
+			tr.want(b.text == a.text, "the second pass changes nothing, have %v", b.GetOutcome())
+			if tr.fake != nil {
+				tr.want(tr.fake.calls.Load() <= 1, "one call in both passes, have %d", tr.fake.calls.Load())
+			}
+		},
+		"Cc035": func(tr *trial) { a := tr.ask(); tr.want(a.unchanged(), "untouched bytes, have %v", a.GetOutcome()) },
+		"Cc039": func(tr *trial) {
+			a := tr.ask()
+			tr.want(a.same(-1, -1) && a.out.messages[a.out.Len()-1].role == "assistant", "the last message is the assistant's own")
+		},
+		"Cc041": func(tr *trial) { a := tr.ask(); tr.pairsWhole(a); tr.want(a.has(3), "the request is there verbatim") },
+		"Cc042": func(tr *trial) {
+			a := tr.ask()
+			tr.want(a.same(0, 0) && a.same(1, 1), "both system prompts stay first")
+			for _, text := range []string{"You are a pirate.", "Answer in one line."} {
+				tr.want(strings.Count(a.text, text) == 1, "%q stands once, have %d", text, strings.Count(a.text, text))
+			}
+		},
+		"Cc044": func(tr *trial) {
+			if tr.fake != nil {
+				return // it would answer with a first sentence only, which is the summarizer's doing
+			}
+			messages := `[{"role":"user","content":"The relay port is 48213, keep it."},{"role":"assistant","content":"Noted."}]`
+			for range 5 {
+				a := tr.askWith(tr.more(messages))
+				messages = a.text
+			}
+			tr.want(strings.Contains(messages, "48213"), "the port is still there: %s", messages)
+		},
+		"Cc046": func(tr *trial) {
+			for _, x := range []int{1998, 1999, 2000} {
+				for _, emoji := range []string{"📥", "👩\u200d👩\u200d👧"} {
+					content := strings.Repeat("x", x) + emoji + strings.Repeat(" tail ", 400)
+					a := tr.askWith(`[{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[{"id":"u1","type":"function","function":{"name":"look","arguments":"{}"}}]},` +
+						`{"role":"tool","tool_call_id":"u1","content":` + string(quote(content)) + `},{"role":"user","content":"ok"}]`)
+					tr.want(utf8.ValidString(a.text) && loneSurrogates([]byte(a.text)) == 0 && json.Valid([]byte(a.text)), "valid UTF-8 and JSON after a cut at %d", x)
+				}
+			}
+		},
+		"Cc047": func(tr *trial) {
+			a := tr.ask() // below the budget: untouched, blank blocks included
+			tr.want(a.unchanged(), "below the budget nothing is touched, have %v", a.GetOutcome())
+			long := strings.Repeat("the log line ", 200)
+			messages := strings.TrimSuffix(string(tr.c.Messages), "]") + `,{"role":"assistant","content":[{"type":"text","text":"` + long + `"}]},{"role":"user","content":[{"type":"text","text":"and now?"}]}]`
+			req := tr.request(tr.conversation(messages))
+			req.Force, req.Policy.ProtectLastN, req.Policy.ProtectFirstN = true, proto.Int32(1), proto.Int32(0)
+			req.Policy.TargetTokens, req.Pinned = nil, []int32{1}
+			b := tr.judged(req.Conversation, tr.compress(tr.t, req))
+			tr.want(b.GetOutcome() == pb.Outcome_OUTCOME_COMPRESSED, "compressed, have %v (%s)", b.GetOutcome(), b.GetReport().GetReason())
+			tr.pairsWhole(b)
+			tr.want(!strings.Contains(b.text, `"text":"\n\n"`) && !strings.Contains(b.text, `"text":""`), "no blank text block")
+			tr.want(strings.Count(b.text, `"b1"`)%2 == 0, "b1 and its result are both there or both not")
+		},
+		"Cc050": func(tr *trial) {
+			a := tr.ask()
+			tr.want(a.text == "[]" && a.GetOutcome() == pb.Outcome_OUTCOME_TOO_SHORT, "an empty list, have %v %s", a.GetOutcome(), a.text)
+			tr.want(a.GetReport().GetTokensBefore() == a.GetReport().GetTokensAfter() && a.GetReport().GetTokensAfter() < 10, "no tokens but the frame's")
+		},
+	}
+}
+
+// filled appends alternating messages of sixty words until the list counts so
+// many tokens; the last one is the user's.
+func (tr *trial) filled(tokens int32, head string) string {
+	tr.t.Helper()
+	words := strings.TrimSpace(strings.Repeat("the tide table of the harbour ", 10))
+	list := head
+	per := func(n int) int32 {
+		text := head
+		for i := range n {
+			text += turn(i, words)
+		}
+		return tr.count(tr.t, &pb.CountTokensRequest{Conversation: tr.conversation(text + "]"), Model: tr.model}).GetTokens()
+	}
+	n := int((tokens - per(0)) / (per(2) - per(0)) * 2)
+	for i := range n + 1 {
+		list += turn(i, words)
+	}
+	return list + "]"
+}
+
+// more appends six turns of sixty words, the last one the user's.
+func (tr *trial) more(list string) string {
+	words := strings.TrimSpace(strings.Repeat("the tide table of the harbour ", 10))
+	list = strings.TrimSuffix(list, "]")
+	for i := range 7 {
+		list += turn(i, words)
+	}
+	return list + "]"
+}
+
+func turn(i int, words string) string {
+	return fmt.Sprintf(`,{"role":%q,"content":"%d %s"}`, []string{"user", "assistant"}[i%2], i, words)
+}
+
+// enlarged returns the case with twelve times the filler and the budget: the
+// frame around a summary, small beside a real conversation, is larger than some of
+// the cases. Without filler there is none.
+func enlarged(c testdata.Case) testdata.Case {
+	const filler, times = " the log line", 12
+	if !bytes.Contains(c.Messages, []byte(filler)) {
+		return testdata.Case{}
+	}
+	var options map[string]any
+	if err := json.Unmarshal(c.Options, &options); err != nil {
+		return testdata.Case{}
+	}
+	budget, ok := options["budget_tokens"].(float64)
+	if !ok {
+		return testdata.Case{}
+	}
+	options["budget_tokens"] = budget * times
+	c.Options, _ = json.Marshal(options)
+	c.Messages = bytes.ReplaceAll(c.Messages, []byte(filler), bytes.Repeat([]byte(filler), times))
+	return c
+}
+
+// scriptedCases are the cases about a summarizer that fails. They need the
+// scripted one.
+func scriptedCases() map[string]func(*trial) {
+	return map[string]func(*trial){
+		"Cc024": func(tr *trial) {
+			req := tr.request(tr.conversation(string(tr.c.Messages)))
+			_, err := tr.Compress(tr.ctx, req)
+			tr.want(status.Code(err) == codes.Unavailable, "UNAVAILABLE, have %v", err)
+			tr.want(tr.fake.calls.Load() <= 3, "at most three calls, have %d", tr.fake.calls.Load())
+			req.Policy.FailurePolicy = pb.FailurePolicy_FAILURE_POLICY_FALLBACK
+			a := tr.judged(req.Conversation, tr.compress(tr.t, req))
+			tr.want(len(a.GetReport().GetFailedRungs()) == 1 && a.GetReport().GetRung() != pb.Rung_RUNG_LLM, "with a fallback the next rung answers and the failure is named: %v", a.GetReport())
+		},
+		"Cc032": func(tr *trial) {
+			req := tr.request(tr.conversation(string(tr.c.Messages)))
+			ctx, cancel := context.WithTimeout(tr.ctx, 2*time.Second) // the case says one; the runner may be busy
+			defer cancel()
+			resp, err := tr.Compress(ctx, req)
+			tr.want(status.Code(err) == codes.DeadlineExceeded || err == nil && len(resp.GetReport().GetFailedRungs()) == 1, "DEADLINE_EXCEEDED or a fallback, have %v", err)
+			if tr.fake.calls.Load() == 0 {
+				tr.t.Fatalf("the summarizer was not called: %v, %v", resp, err)
+			}
+			<-tr.fake.ended // the summarizer's call has ended with it
+		},
+	}
+}
+
+// leftOut are the cases that cannot be asserted, each with the reason.
+var leftOut = map[string]string{
+	"Cc009": "decided otherwise: adjacent user messages are legal for Anthropic, which reads them as one turn; nothing is merged, and below the threshold nothing is repaired",
+	"Cc027": "depends on a language model's answer: a finish reason of length is seen by the backend that calls the model",
+	"Cc028": "depends on a language model's answer: a reply that is a tool call is seen by the backend that calls the model",
+	"Cc030": "depends on a language model's answer: a reply in parts is read by the backend that calls the model",
+	"Cc033": "depends on a language model's calls: identical requests share one call in the ladder's single flight; equal requests getting equal answers is tested for all of the corpus",
+	"Cc043": "depends on the prompt for a language model, which names the language",
+}
+
+func TestFieldCasesOfCompress(t *testing.T) {
+	independent, failing := compressCases(), scriptedCases()
+	met := 0
+	for _, c := range testdata.Cases(t) {
+		if c.Op != "compress" {
+			continue
+		}
+		met++
+		if run, ok := independent[c.ID]; ok {
+			t.Run(c.ID+"/scripted", func(t *testing.T) { run(newTrial(t, c, true)) })
+			t.Run(c.ID+"/extractive", func(t *testing.T) { run(newTrial(t, c, false)) })
+			if large := enlarged(c); large.Messages != nil {
+				t.Run(c.ID+"/enlarged", func(t *testing.T) { run(newTrial(t, large, false)) })
+			}
+			continue
+		}
+		if run, ok := failing[c.ID]; ok {
+			t.Run(c.ID, func(t *testing.T) { run(newTrial(t, c, true)) })
+			continue
+		}
+		if leftOut[c.ID] == "" {
+			t.Errorf("%s (%s) is neither tested nor left out with a reason", c.ID, c.Why)
+		}
+	}
+	if want := len(independent) + len(failing) + len(leftOut); met != want {
+		t.Errorf("%d cases in the file, %d known", met, want)
+	}
+}

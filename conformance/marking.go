@@ -1,0 +1,334 @@
+package conformance
+
+import (
+	"bytes"
+
+	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+)
+
+// maxMarks is the most breakpoints Anthropic takes in one request.
+const maxMarks = 4
+
+// Marking is one placement of cache breakpoints.
+type Marking struct {
+	// Input and Output are the conversation before and after.
+	Input, Output *Transcript
+	// Breakpoints are those that were reported.
+	Breakpoints []*pb.Breakpoint
+	// Kept is set when existing marks were respected: the input's own faults are
+	// then nobody else's.
+	Kept bool
+}
+
+// Check lists every broken promise: marks that a provider would refuse, marks
+// that are not reported, and anything but marks that changed.
+func (m *Marking) Check() []Violation {
+	var f findings
+	placed := m.Output.marks()
+	if !m.Kept {
+		judgeMarks(&f, placed)
+	}
+	m.reported(&f, placed)
+	m.nothingElse(&f)
+	return f.list
+}
+
+// place is a mark and what carries it.
+type place struct {
+	section pb.Section
+	index   int // message, tool; 0 for the system prompt
+	hour    bool
+	wrong   string // why it may not stand there, "" for a legal place
+	auto    bool   // top-level cache_control
+}
+
+// marks lists the breakpoints in the order tools, system, messages.
+func (t *Transcript) marks() []place {
+	var out []place
+	for i, raw := range t.tools.elements {
+		o, err := splitObject(raw)
+		if err != nil {
+			continue
+		}
+		for _, holder := range []*object{&o, inner(&o, "function")} {
+			if mark := holder.get("cache_control"); !isNull(mark) {
+				p := place{section: pb.Section_SECTION_TOOLS, index: i, hour: isHour(mark)}
+				if string(o.get("defer_loading")) == "true" {
+					p.wrong = "a deferred tool"
+				}
+				out = append(out, p)
+			}
+		}
+	}
+	programmatic := make(map[string]bool)
+	if t.system != nil {
+		out = append(out, t.contentMarks(&t.system.content, pb.Section_SECTION_SYSTEM, 0, programmatic)...)
+	}
+	for i, m := range t.messages {
+		section := pb.Section_SECTION_MESSAGES
+		out = append(out, t.contentMarks(&m.content, section, i, programmatic)...)
+		if mark := m.object.get("cache_control"); !isNull(mark) {
+			out = append(out, place{section, i, isHour(mark), "a message and not a block", false})
+		}
+	}
+	if mark := t.body.get("cache_control"); !isNull(mark) {
+		out = append(out, place{hour: isHour(mark), auto: true})
+	}
+	return out
+}
+
+// inner returns the object under a key, taken apart; empty when there is none.
+func inner(o *object, key string) *object {
+	value := o.get(key)
+	if isNull(value) || value[0] != '{' {
+		return &object{}
+	}
+	in, err := splitObject(value)
+	if err != nil {
+		return &object{}
+	}
+	return &in
+}
+
+// contentMarks lists the marks of one content value.
+func (t *Transcript) contentMarks(c *content, section pb.Section, index int, programmatic map[string]bool) []place {
+	var out []place
+	for i := range c.blocks {
+		b := &c.blocks[i]
+		if !b.isObject {
+			continue
+		}
+		if caller := inner(&b.object, "caller"); b.isCall() && bytes.Contains(caller.get("type"), []byte("code_execution")) {
+			programmatic[b.id] = true
+		}
+		if mark := b.object.get("cache_control"); !isNull(mark) {
+			p := place{section: section, index: index, hour: isHour(mark)}
+			switch {
+			case b.isThinking():
+				p.wrong = "a thinking block"
+			case b.isBlank():
+				p.wrong = "a blank text"
+			case (b.isCall() || b.isAnswer()) && programmatic[b.id]:
+				p.wrong = "a call of the provider's code"
+			case t.dialect == OpenAI && !b.isText() && b.kind != "image_url" && b.kind != "file" && b.kind != "input_audio":
+				p.wrong = "a part that takes none"
+			}
+			out = append(out, p)
+		}
+		if b.kind != "tool_result" {
+			continue
+		}
+		nested, err := readContent(b.object.get("content"))
+		if err != nil {
+			continue
+		}
+		for j := range nested.blocks {
+			if mark := nested.blocks[j].object.get("cache_control"); !isNull(mark) {
+				out = append(out, place{section, index, isHour(mark), "a part of a tool result", false})
+			}
+		}
+	}
+	return out
+}
+
+func isHour(mark []byte) bool {
+	o, err := splitObject(mark)
+	return err == nil && o.text("ttl") == "1h"
+}
+
+// judgeMarks finds what a provider would refuse.
+func judgeMarks(f *findings, placed []place) {
+	if len(placed) > maxMarks {
+		f.add(RuleMarks, -1, "%d breakpoints", len(placed))
+	}
+	short := false
+	for _, p := range placed {
+		if p.auto {
+			continue
+		}
+		if p.hour && short {
+			f.add(RuleMarks, p.index, "a breakpoint of one hour after one of five minutes")
+		}
+		short = short || !p.hour
+		if p.wrong != "" {
+			f.add(RuleMarks, p.index, "a breakpoint on %s", p.wrong)
+		}
+	}
+}
+
+// reported compares the marks with the reported breakpoints.
+func (m *Marking) reported(f *findings, placed []place) {
+	var explicit []place
+	for _, p := range placed {
+		if !p.auto {
+			explicit = append(explicit, p)
+		}
+	}
+	if len(explicit) != len(m.Breakpoints) {
+		f.add(RuleMarks, -1, "%d breakpoints, %d reported", len(explicit), len(m.Breakpoints))
+		return
+	}
+	for i, p := range explicit {
+		b := m.Breakpoints[i]
+		section := p.section
+		if section == pb.Section_SECTION_MESSAGES && b.GetSection() == pb.Section_SECTION_SYSTEM && m.Output.messages[p.index].isSystem() {
+			section = b.GetSection() // a system message inside the list
+		}
+		if b.GetSection() != section || int(b.GetMessageIndex()) != p.index {
+			f.add(RuleMarks, p.index, "a breakpoint in %v, reported in %v at %d", p.section, b.GetSection(), b.GetMessageIndex())
+		}
+		if hour := b.GetTtl() == pb.CacheTtl_CACHE_TTL_1H; hour != p.hour {
+			f.add(RuleMarks, p.index, "its life is reported as %v", b.GetTtl())
+		}
+	}
+}
+
+// nothingElse compares input and output without their marks.
+func (m *Marking) nothingElse(f *findings) {
+	in, out := m.Input, m.Output
+	if in.bare != out.bare || len(in.messages) != len(out.messages) || len(in.tools.elements) != len(out.tools.elements) {
+		f.add(RuleMarks, -1, "messages or tools were added or removed")
+		return
+	}
+	if !in.bare {
+		compareSides(f, in, out)
+	}
+	if !sameGlue(in.list.glue, out.list.glue) {
+		f.add(RuleMarks, -1, "the bytes between messages differ")
+	}
+	for i := range in.messages {
+		if why := unmarkedMessage(in.messages[i].raw, out.messages[i].raw); why != "" {
+			f.add(RuleMarks, i, "%s", why)
+		}
+	}
+}
+
+// compareSides compares what stands beside the messages.
+func compareSides(f *findings, in, out *Transcript) {
+	a, b := withoutMark(&in.body), withoutMark(&out.body)
+	if len(a) != len(b) {
+		f.add(RuleMarks, -1, "the body's keys differ")
+		return
+	}
+	for i := range a {
+		switch {
+		case a[i].key != b[i].key:
+			f.add(RuleMarks, -1, "the body's keys differ")
+		case a[i].key == "messages" || bytes.Equal(a[i].value, b[i].value):
+		case a[i].key == "tools" || a[i].key == "functions" && in.dialect == OpenAI:
+			for n := range in.tools.elements {
+				if why := unmarkedObject(in.tools.elements[n], out.tools.elements[n], "function"); why != "" {
+					f.add(RuleMarks, n, "tool: %s", why)
+				}
+			}
+		case a[i].key == "system" && in.system != nil && out.system != nil:
+			if why := unmarkedContent(a[i].value, b[i].value); why != "" {
+				f.add(RuleMarks, -1, "system: %s", why)
+			}
+		default:
+			f.add(RuleMarks, -1, "the field %s differs", a[i].key)
+		}
+	}
+}
+
+// withoutMark lists the members of an object but its breakpoint.
+func withoutMark(o *object) []member {
+	var out []member
+	for _, m := range o.members {
+		if m.key != "cache_control" {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// unmarkedMessage says how two messages differ in more than their marks.
+func unmarkedMessage(in, out []byte) string {
+	return unmarked(in, out, "content", unmarkedContent)
+}
+
+// unmarkedObject compares two objects, and the object under one key likewise.
+func unmarkedObject(in, out []byte, key string) string {
+	return unmarked(in, out, key, func(in, out []byte) string {
+		return unmarked(in, out, "", nil)
+	})
+}
+
+// unmarkedBlock compares two blocks and the parts of a tool result.
+func unmarkedBlock(in, out []byte) string {
+	return unmarked(in, out, "content", unmarkedContent)
+}
+
+func unmarked(in, out []byte, key string, deeper func(in, out []byte) string) string {
+	if bytes.Equal(in, out) {
+		return ""
+	}
+	if len(in) == 0 || len(out) == 0 || in[0] != '{' || out[0] != '{' {
+		return "a value differs"
+	}
+	a, errA := splitObject(in)
+	b, errB := splitObject(out)
+	if errA != nil || errB != nil {
+		return "it cannot be read"
+	}
+	was, is := withoutMark(&a), withoutMark(&b)
+	if len(was) != len(is) {
+		return "its keys differ"
+	}
+	for i := range was {
+		switch {
+		case was[i].key != is[i].key:
+			return "its keys differ or their order does"
+		case bytes.Equal(was[i].value, is[i].value):
+		case was[i].key == key && deeper != nil:
+			if why := deeper(was[i].value, is[i].value); why != "" {
+				return why
+			}
+		default:
+			return "the field " + was[i].key + " differs"
+		}
+	}
+	return ""
+}
+
+// unmarkedContent compares two content values; a list of one plain text reads as
+// its string.
+func unmarkedContent(in, out []byte) string {
+	a, errA := readContent(in)
+	b, errB := readContent(out)
+	switch {
+	case errA != nil || errB != nil:
+		return "its content cannot be read"
+	case bytes.Equal(a.flat(), b.flat()):
+		return ""
+	case a.shape != shapeList || b.shape != shapeList || len(a.blocks) != len(b.blocks):
+		return "its content differs"
+	}
+	for i := range a.blocks {
+		if why := unmarkedBlock(a.blocks[i].raw, b.blocks[i].raw); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// flat is the literal of a string, or of a list of one plain text; else the value.
+func (c *content) flat() []byte {
+	if c.shape == shapeList && len(c.blocks) == 1 && c.blocks[0].isObject && c.blocks[0].kind == "text" {
+		if rest := withoutMark(&c.blocks[0].object); len(rest) == 2 && c.blocks[0].hasText {
+			return c.blocks[0].object.get("text")
+		}
+	}
+	return c.raw
+}
+
+// SameUnmarked reports how out differs from in in more than breakpoints, ""
+// when it does not.
+func SameUnmarked(in, out *Transcript) string {
+	var f findings
+	(&Marking{Input: in, Output: out}).nothingElse(&f)
+	if len(f.list) > 0 {
+		return f.list[0].String()
+	}
+	return ""
+}
