@@ -95,7 +95,6 @@ func (j *job) assemble(rewrite *conversation.Rewrite, s summary) {
 	isKept := func(i int) bool { return kept[i] }
 	j.applyRepairs(rewrite, isKept)
 	j.reportRepairs(isKept)
-	j.report.Pruned = nil
 	j.applyPruning(rewrite)
 	if s.body == "" {
 		j.applyThinking(rewrite, firstChanged(rewrite, j.c))
@@ -292,6 +291,7 @@ func anyPinned(rows []row) bool {
 
 // reportRegions lists the regions of the input in order.
 func (j *job) reportRegions() {
+	j.report.Regions = nil
 	kept := j.keptMessages()
 	l := &j.layout
 	kinds := make([]RegionKind, len(j.c.Messages))
@@ -329,19 +329,5 @@ func (j *job) reportRegions() {
 		region.Tokens += j.counts.Messages[i]
 	}
 	j.report.BindingConstraint = l.binding
-	for r := range j.rows {
-		i := j.rows[r].index
-		if i < 0 || !j.keptRow(r) {
-			continue
-		}
-		for b := range j.c.Messages[i].Blocks {
-			ref := conversation.Ref{Message: i, Block: b}
-			if e, ok := j.prune.texts[ref]; ok {
-				j.report.Pruned = append(j.report.Pruned, e.report)
-			}
-			if e, ok := j.prune.inputs[ref]; ok {
-				j.report.Pruned = append(j.report.Pruned, e.report)
-			}
-		}
-	}
+	j.reportPruning()
 }

@@ -1,6 +1,7 @@
 package compressor
 
 import (
+	"cmp"
 	"context"
 	"unicode/utf8"
 
@@ -221,8 +222,8 @@ func (j *job) keptRow(r int) bool {
 	}
 }
 
-// applyPruning writes the shortened texts of kept messages.
-func (j *job) applyPruning(rewrite *conversation.Rewrite) {
+// eachPruned visits what is shortened in kept messages, in order.
+func (j *job) eachPruned(visit func(ref conversation.Ref, text, input *edit)) {
 	for r := range j.rows {
 		i := j.rows[r].index
 		if i < 0 || !j.keptRow(r) {
@@ -231,13 +232,31 @@ func (j *job) applyPruning(rewrite *conversation.Rewrite) {
 		for b := range j.c.Messages[i].Blocks {
 			ref := conversation.Ref{Message: i, Block: b}
 			if e, ok := j.prune.texts[ref]; ok {
-				rewrite.SetText(ref, e.text)
-				j.report.Pruned = append(j.report.Pruned, e.report)
+				visit(ref, &e, nil)
 			}
 			if e, ok := j.prune.inputs[ref]; ok {
-				rewrite.SetInput(ref, e.text)
-				j.report.Pruned = append(j.report.Pruned, e.report)
+				visit(ref, nil, &e)
 			}
 		}
 	}
+}
+
+// applyPruning writes the shortened texts of kept messages.
+func (j *job) applyPruning(rewrite *conversation.Rewrite) {
+	j.eachPruned(func(ref conversation.Ref, text, input *edit) {
+		if text != nil {
+			rewrite.SetText(ref, text.text)
+		} else {
+			rewrite.SetInput(ref, input.text)
+		}
+	})
+	j.reportPruning()
+}
+
+// reportPruning lists the shortened texts of kept messages.
+func (j *job) reportPruning() {
+	j.report.Pruned = nil
+	j.eachPruned(func(_ conversation.Ref, text, input *edit) {
+		j.report.Pruned = append(j.report.Pruned, cmp.Or(text, input).report)
+	})
 }

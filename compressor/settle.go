@@ -18,7 +18,6 @@ func (j *job) settle(ctx context.Context, pruned summary) (summary, verdict, err
 		return summary{}, verdict{OutcomeNoGain, "shortening alone would not last"}, nil
 	}
 	j.layout = next.layout
-	j.report.Regions, j.report.Pruned = nil, nil
 	j.planDuplicates()
 	j.reportRegions()
 	s, v, err := j.summarize(ctx)

@@ -66,7 +66,6 @@ func (j *job) pruneOnly(reason string) (summary, verdict, error) {
 	}
 	j.layout.pruneOnly = true
 	j.report.MessagesSummarized = 0
-	j.report.Regions, j.report.Pruned = nil, nil
 	j.reportRegions()
 	return summary{rung: RungPruneOnly}, verdict{}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"sync"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -25,6 +26,9 @@ type bench struct {
 	registry *tokens.Registry
 }
 
+// counter is shared by all tests: it reads its vocabularies once.
+var counter = sync.OnceValue(tokens.NewCounter)
+
 func newBench(t testing.TB, ladder ...summarizer.Summarizer) *bench {
 	t.Helper()
 	registry, err := tokens.NewRegistry()
@@ -38,12 +42,11 @@ func newBench(t testing.TB, ladder ...summarizer.Summarizer) *bench {
 	if len(ladder) == 0 {
 		ladder = []summarizer.Summarizer{extractive.New()}
 	}
-	counter := tokens.NewCounter()
-	engine, err := compressor.New(compressor.Options{Counter: counter, Summarizers: ladder, Store: memory})
+	engine, err := compressor.New(compressor.Options{Counter: counter(), Summarizers: ladder, Store: memory})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bench{engine: engine, counter: counter, registry: registry}
+	return &bench{engine: engine, counter: counter(), registry: registry}
 }
 
 // run compresses JSON text and returns the result's text.
