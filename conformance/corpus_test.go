@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -19,10 +20,20 @@ type subject struct {
 	in      *Transcript
 }
 
+// corpus is taken apart once for all tests. Nothing in it is changed.
+var corpus struct {
+	sync.Mutex
+	list []subject
+}
+
 // subjects are all real conversations in native and in typed form.
 func subjects(t testing.TB) []subject {
 	t.Helper()
-	var out []subject
+	corpus.Lock()
+	defer corpus.Unlock()
+	if corpus.list != nil {
+		return corpus.list
+	}
 	for _, f := range testdata.Conversations(t) {
 		d := dialectOf(f.Format)
 		s := subject{name: f.Name, dialect: d, model: "gpt-4o", conv: native(formatOf(d), f.JSON)}
@@ -32,9 +43,21 @@ func subjects(t testing.TB) []subject {
 		s.in = read(t, d, s.conv, nil)
 		typed := subject{name: f.Name + "/typed", dialect: Typed, model: s.model, conv: typedConversation(s.in)}
 		typed.in = read(t, Typed, typed.conv, nil)
-		out = append(out, s, typed)
+		corpus.list = append(corpus.list, s, typed)
 	}
-	return out
+	return corpus.list
+}
+
+// recorded returns one real conversation in its native form.
+func recorded(t testing.TB, name string) subject {
+	t.Helper()
+	for _, s := range subjects(t) {
+		if s.name == name {
+			return s
+		}
+	}
+	t.Fatalf("no conversation %s", name)
+	return subject{}
 }
 
 // setting is one way to ask.
@@ -96,7 +119,7 @@ func TestEveryConversationComesOutWholeFromEveryRPC(t *testing.T) {
 	for i, s := range subjects(t) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			for _, with := range sample(settings(), i, 6) {
+			for _, with := range sample(settings(), i, 8) {
 				t.Run(with.String(), func(t *testing.T) { w.everyRPC(t, s, with) })
 			}
 		})
@@ -110,7 +133,7 @@ func (w *wire) everyRPC(t *testing.T, s subject, with setting) {
 	out := read(t, s.dialect, first.GetConversation(), s.in)
 	report(t, s.compression(first, out).Check())
 
-	w.sameAgain(t, s, with, first)
+	w.sameAgain(t, s, with, first, out)
 	w.secondPass(t, s, with, first, out)
 	w.counts(t, s, first)
 	w.markAndPrepare(t, s, with, first, out)
@@ -124,7 +147,7 @@ func (s subject) compression(resp *pb.CompressResponse, out *Transcript) *Compre
 }
 
 // sameAgain is invariant 6, and the short form of the same answer.
-func (w *wire) sameAgain(t *testing.T, s subject, with setting, first *pb.CompressResponse) {
+func (w *wire) sameAgain(t *testing.T, s subject, with setting, first *pb.CompressResponse, out *Transcript) {
 	again := w.compress(t, s.request(with))
 	if with.view == pb.View_VIEW_FULL {
 		if !proto.Equal(first, again) {
@@ -133,7 +156,7 @@ func (w *wire) sameAgain(t *testing.T, s subject, with setting, first *pb.Compre
 		return
 	}
 	edits := Edits{
-		Dialect: s.dialect, Input: s.conv, Full: first.GetConversation(),
+		Input: s.conv, Full: first.GetConversation(), Before: s.in, After: out,
 		Edits: again.GetEdits(), Splices: again.GetSplices(), Carried: again.GetConversation(),
 	}
 	report(t, edits.Check())
@@ -207,7 +230,7 @@ func (w *wire) markAndPrepare(t *testing.T, s subject, with setting, first *pb.C
 	ask.View = pb.View_VIEW_EDITS
 	short := w.mark(t, ask)
 	report(t, (&Edits{
-		Dialect: s.dialect, Input: first.GetConversation(), Full: marked.GetConversation(),
+		Input: first.GetConversation(), Full: marked.GetConversation(), Before: out, After: after,
 		Edits: short.GetEdits(), Splices: short.GetSplices(), Carried: short.GetConversation(),
 	}).Check())
 
@@ -219,7 +242,7 @@ func (w *wire) markAndPrepare(t *testing.T, s subject, with setting, first *pb.C
 	}
 	prepared := w.prepare(t, prepare)
 	if !proto.Equal(prepared.GetConversation(), marked.GetConversation()) {
-		t.Error("Prepare gives something else than Compress and ApplyCacheControl")
+		t.Fatal("Prepare gives something else than Compress and ApplyCacheControl")
 	}
 	if !proto.Equal(prepared.GetReport(), first.GetReport()) || prepared.GetOutcome() != first.GetOutcome() {
 		t.Error("Prepare reports another compression than Compress")
@@ -227,7 +250,7 @@ func (w *wire) markAndPrepare(t *testing.T, s subject, with setting, first *pb.C
 	prepare.View = pb.View_VIEW_EDITS
 	shortPrepared := w.prepare(t, prepare)
 	report(t, (&Edits{
-		Dialect: s.dialect, Input: s.conv, Full: prepared.GetConversation(),
+		Input: s.conv, Full: prepared.GetConversation(), Before: s.in, After: after,
 		Edits: shortPrepared.GetEdits(), Splices: shortPrepared.GetSplices(), Carried: shortPrepared.GetConversation(),
 	}).Check())
 }

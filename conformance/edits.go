@@ -11,13 +11,13 @@ import (
 )
 
 // Edits is one answer in the short form, with the input and the full answer to
-// the same request.
+// the same request, as they were sent and taken apart.
 type Edits struct {
-	Dialect     Dialect
-	Input, Full *pb.Conversation
-	Edits       []*pb.Edit
-	Splices     []*pb.Splice
-	Carried     *pb.Conversation // what the short form carried beside them: nothing
+	Input, Full   *pb.Conversation
+	Before, After *Transcript
+	Edits         []*pb.Edit
+	Splices       []*pb.Splice
+	Carried       *pb.Conversation // what the short form carried beside them: nothing
 }
 
 // Check applies edits and splices to the input and compares with the full answer.
@@ -42,12 +42,7 @@ func (e *Edits) Check() []Violation {
 	} else if !bytes.Equal(got, full) {
 		f.add(RuleEdits, -1, "splices lead somewhere else: %s", firstDifference(got, full))
 	}
-	before, errA := Read(e.Dialect, input)
-	after, errB := Read(e.Dialect, full)
-	if errA != nil || errB != nil {
-		f.add(RuleEdits, -1, "cannot be read: %v, %v", errA, errB)
-		return f.list
-	}
+	before, after := e.Before, e.After
 	sections := []struct {
 		section   pb.Section
 		in, after [][]byte

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
-	"github.com/elbowroom/elbowroom/internal/testdata"
 )
 
 // with returns a native conversation whose list of messages is another one; what
@@ -55,14 +54,16 @@ func (t *Transcript) closedAt(cut int) int {
 func TestALaterCompressionUpdatesTheEarlierSummary(t *testing.T) {
 	w := dial(t)
 	updated := 0
-	for _, f := range testdata.Conversations(t) {
-		d := dialectOf(f.Format)
-		whole := mustRead(t, d, f.JSON)
+	for _, f := range subjects(t) {
+		d, whole := f.dialect, f.in
+		if d == Typed {
+			continue
+		}
 		cut := whole.closedAt(whole.Len() * 6 / 10)
 		if cut >= whole.Len() || whole.Len() < 40 {
 			continue
 		}
-		t.Run(f.Name, func(t *testing.T) {
+		t.Run(f.name, func(t *testing.T) {
 			s := subject{dialect: d, model: "claude-sonnet-4-5", conv: whole.with(whole.elements()[:cut])}
 			s.in = read(t, d, s.conv, whole)
 			req := s.request(setting{window: 64_000, force: true})
@@ -142,9 +143,8 @@ func TestFiveChainedCompressionsStayBounded(t *testing.T) {
 	for _, name := range []string{"aider-chat-487", "cc-go-parallel-346", "cc-go-thinking-590", "mini-deepseek-astroid-378", "pi-ts-session-907", "deer-research-74"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := testdata.Conversation(t, name)
-			d := dialectOf(f.Format)
-			whole := mustRead(t, d, f.JSON)
+			f := recorded(t, name)
+			d, whole := f.dialect, f.in
 			var have [][]byte
 			var sizes []string
 			handoff, rounds := -1, 0
@@ -191,9 +191,8 @@ func TestTheSameTurnsAgainAndAgainReachAFixedPoint(t *testing.T) {
 	for _, name := range []string{"tau-airline-gpt4o-62a", "swe-ctf-web-text", "cc-go-unicode-70", "deer-research-74"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := testdata.Conversation(t, name)
-			d := dialectOf(f.Format)
-			whole := mustRead(t, d, f.JSON)
+			f := recorded(t, name)
+			d, whole := f.dialect, f.in
 			from := whole.closedAt(2)
 			stretch := whole.elements()[from:whole.closedAt(from+30)]
 			have := append([][]byte(nil), whole.elements()[:from]...)

@@ -135,7 +135,8 @@ func TestEditsFindsEveryBrokenProgram(t *testing.T) {
 	legal := func() *Edits {
 		at := int64(strings.Index(in, `{"role":"user","content":"b"}`))
 		return &Edits{
-			Dialect: Anthropic, Input: native(pb.Format_FORMAT_ANTHROPIC_MESSAGES, in), Full: native(pb.Format_FORMAT_ANTHROPIC_MESSAGES, out),
+			Input: native(pb.Format_FORMAT_ANTHROPIC_MESSAGES, in), Full: native(pb.Format_FORMAT_ANTHROPIC_MESSAGES, out),
+			Before: mustRead(t, Anthropic, in), After: mustRead(t, Anthropic, out),
 			Splices: []*pb.Splice{{Offset: 10, Length: 3, Text: `"s!"`}, {Offset: at, Length: 29, Text: `{"role":"user","content":"new"}`}},
 			Edits: []*pb.Edit{
 				{Section: inSystem, Op: &pb.Edit_Replace{Replace: &pb.ReplaceEdit{Index: 0, Element: &pb.ReplaceEdit_Json{Json: `"s!"`}}}},

@@ -8,16 +8,15 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
-	"github.com/elbowroom/elbowroom/internal/testdata"
 )
 
 // TestThePublishedFiguresForAWindowOf200000 reads them from the report of a
 // compression that reached its threshold by itself.
 func TestThePublishedFiguresForAWindowOf200000(t *testing.T) {
 	w := dial(t)
-	f := testdata.Conversation(t, "cc-go-parallel-346")
+	f := recorded(t, "cc-go-parallel-346")
 	resp := w.compress(t, &pb.CompressRequest{
-		Conversation: native(formatOf(dialectOf(f.Format)), f.JSON), Model: "claude-sonnet-4-5", ContextWindow: 200_000,
+		Conversation: f.conv, Model: "claude-sonnet-4-5", ContextWindow: 200_000,
 	})
 	r := resp.GetReport()
 	if resp.GetOutcome() != pb.Outcome_OUTCOME_COMPRESSED || r.GetThresholdTokens() != 100_000 || r.GetTailBudgetTokens() != 20_000 {
@@ -64,9 +63,9 @@ func TestTheThresholdIsInclusiveAndJudgedOnReportedUsage(t *testing.T) {
 		{99_999, pb.Outcome_OUTCOME_BELOW_THRESHOLD},
 		{100_000, pb.Outcome_OUTCOME_COMPRESSED},
 	} {
-		f := testdata.Conversation(t, "deer-research-74")
+		f := recorded(t, "deer-research-74")
 		resp := w.compress(t, &pb.CompressRequest{
-			Conversation: native(pb.Format_FORMAT_OPENAI_CHAT, f.JSON), Model: "gpt-4o", ContextWindow: 200_000,
+			Conversation: f.conv, Model: "gpt-4o", ContextWindow: 200_000,
 			LastUsage: &pb.Usage{PromptTokens: test.usage, MessageCount: 74},
 		})
 		if resp.GetOutcome() != test.want || resp.GetReport().GetJudgedTokens() != test.usage || resp.GetReport().GetJudgedBy() != "usage" {
@@ -102,9 +101,9 @@ func TestFortyFiveMessagesBecomeAboutTwentyFive(t *testing.T) {
 // exchange, and 21 calls with their results.
 func fortyFive(t *testing.T, w *wire) string {
 	t.Helper()
-	recorded := mustRead(t, OpenAI, testdata.Conversation(t, "deer-research-74").JSON)
+	messages := recorded(t, "deer-research-74").in.messages
 	var text strings.Builder
-	for _, m := range recorded.messages {
+	for _, m := range messages {
 		if m.role == "tool" && m.content.shape == shapeString {
 			text.WriteString(m.content.blocks[0].text)
 		}
@@ -134,10 +133,10 @@ func fortyFive(t *testing.T, w *wire) string {
 // summary, unless the result has to be smaller than that.
 func TestTheSummaryFloorYieldsToTheTarget(t *testing.T) {
 	w := dial(t)
-	f := testdata.Conversation(t, "swe-ctf-web-text")
+	f := recorded(t, "swe-ctf-web-text")
 	ask := func(target int32) *pb.CompressionReport {
 		return w.compress(t, &pb.CompressRequest{
-			Conversation: native(pb.Format_FORMAT_OPENAI_CHAT, f.JSON), Model: "gpt-4o", ContextWindow: 16_000, Force: true,
+			Conversation: f.conv, Model: "gpt-4o", ContextWindow: 16_000, Force: true,
 			Policy: &pb.CompressionPolicy{TargetTokens: proto.Int32(target), ProtectLastN: proto.Int32(3)},
 		}).GetReport()
 	}

@@ -8,7 +8,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
-	"github.com/elbowroom/elbowroom/internal/testdata"
 )
 
 // variant is one option of Compress, tried on the whole corpus.
@@ -112,7 +111,7 @@ func TestEveryOptionKeepsThePromises(t *testing.T) {
 	w := dial(t)
 	for i, s := range subjects(t) {
 		for j, v := range variants() {
-			if !fullProduct() && (i+j)%3 != 0 {
+			if !fullProduct() && (i+j)%5 != 0 {
 				continue
 			}
 			t.Run(s.name+"/"+v.name, func(t *testing.T) {
@@ -141,7 +140,10 @@ func TestEveryOptionKeepsThePromises(t *testing.T) {
 // TestPlanOnlyChangesNothingAndPlansWhatIsDone compares the plan with the deed.
 func TestPlanOnlyChangesNothingAndPlansWhatIsDone(t *testing.T) {
 	w := dial(t)
-	for _, s := range subjects(t) {
+	for i, s := range subjects(t) {
+		if !fullProduct() && i%3 != 0 {
+			continue
+		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			req := s.request(setting{window: 64_000, force: true})
@@ -175,9 +177,8 @@ func TestSummariesOfHermesAreTakenOver(t *testing.T) {
 	for i, opening := range openings {
 		for _, name := range []string{"tau-airline-gpt4o-62a", "cc-go-unicode-70"} {
 			t.Run(fmt.Sprintf("%s/%d", name, i), func(t *testing.T) {
-				f := testdata.Conversation(t, name)
-				d := dialectOf(f.Format)
-				whole := mustRead(t, d, f.JSON)
+				f := recorded(t, name)
+				d, whole := f.dialect, f.in
 				at := whole.closedAt(3)
 				body := opening + "\n\n## Goal\nMove the lights of pier 7.\n\n--- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---"
 				message := append(append([]byte(`{"role":"user","content":`), quote(body)...), '}')

@@ -8,7 +8,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
-	"github.com/elbowroom/elbowroom/internal/testdata"
 )
 
 // regime is what is known of a model's signatures.
@@ -43,7 +42,7 @@ type loop struct {
 // so that it ends in a running tool loop that holds thinking.
 func loopsOf(t *testing.T, name string) []loop {
 	t.Helper()
-	whole := mustRead(t, Anthropic, testdata.Conversation(t, name).JSON)
+	whole := recorded(t, name).in
 	var out []loop
 	cut := func(name string, running bool, at int) {
 		conv := whole.with(whole.elements()[:at+1])
