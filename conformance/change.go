@@ -84,7 +84,7 @@ func isTextBlockOf(b *block, literal []byte) bool {
 
 // stub notes a tool result that was not in the input.
 func (ch *change) stub(b *block) string {
-	if b.kind != "tool_result" || b.id == "" {
+	if b.kind != "tool_result" {
 		return "a new block that is no stand-in result: " + excerpt(b.raw)
 	}
 	c, err := readContent(b.object.get("content"))
