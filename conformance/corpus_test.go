@@ -215,7 +215,11 @@ func (w *wire) markAndPrepare(t *testing.T, s subject, with setting, first *pb.C
 	if s.dialect == OpenAI {
 		layout = pb.Layout_LAYOUT_OPENROUTER
 	}
-	ask := &pb.ApplyCacheControlRequest{Conversation: first.GetConversation(), Model: model, Layout: layout}
+	ttl := pb.CacheTtl_CACHE_TTL_5M
+	if with.window == 64_000 {
+		ttl = pb.CacheTtl_CACHE_TTL_1H
+	}
+	ask := &pb.ApplyCacheControlRequest{Conversation: first.GetConversation(), Model: model, Layout: layout, Ttl: ttl}
 	marked := w.mark(t, ask)
 	after := read(t, s.dialect, marked.GetConversation(), out)
 	report(t, (&Marking{Input: out, Output: after, Breakpoints: marked.GetBreakpoints()}).Check())
@@ -223,7 +227,7 @@ func (w *wire) markAndPrepare(t *testing.T, s subject, with setting, first *pb.C
 		t.Error("no breakpoint was placed")
 	}
 
-	again := w.mark(t, &pb.ApplyCacheControlRequest{Conversation: marked.GetConversation(), Model: model, Layout: layout})
+	again := w.mark(t, &pb.ApplyCacheControlRequest{Conversation: marked.GetConversation(), Model: model, Layout: layout, Ttl: ttl})
 	if !proto.Equal(again.GetConversation(), marked.GetConversation()) {
 		t.Error("marking a marked conversation changed it")
 	}
@@ -238,7 +242,7 @@ func (w *wire) markAndPrepare(t *testing.T, s subject, with setting, first *pb.C
 		return // another model counts otherwise and cuts elsewhere
 	}
 	prepare := &pb.PrepareRequest{
-		Conversation: s.conv, Model: model, ContextWindow: with.window, Layer: with.layer, Force: with.force, Layout: layout,
+		Conversation: s.conv, Model: model, ContextWindow: with.window, Layer: with.layer, Force: with.force, Layout: layout, Ttl: ttl,
 	}
 	prepared := w.prepare(t, prepare)
 	if !proto.Equal(prepared.GetConversation(), marked.GetConversation()) {

@@ -135,7 +135,7 @@ func FuzzCompressOpenAI(f *testing.F)    { fuzzCompress(f, OpenAI) }
 func FuzzCompressAnthropic(f *testing.F) { fuzzCompress(f, Anthropic) }
 
 func fuzzCompress(f *testing.F, d Dialect) {
-	for seed := range 80 {
+	for seed := range 60 {
 		data := make([]byte, 400)
 		for i, state := 0, uint32(seed*2654435761+1); i < len(data); i++ {
 			state = state*1664525 + 1013904223

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -53,7 +54,14 @@ func (t *Transcript) closedAt(cut int) int {
 // conversation, appends the rest to what came back, and compresses that.
 func TestALaterCompressionUpdatesTheEarlierSummary(t *testing.T) {
 	w := dial(t)
-	updated := 0
+	var updated atomic.Int32
+	t.Run("conversations", func(t *testing.T) { w.laterCompressions(t, &updated) })
+	if updated.Load() < 8 {
+		t.Errorf("only %d conversations were long enough", updated.Load())
+	}
+}
+
+func (w *wire) laterCompressions(t *testing.T, updated *atomic.Int32) {
 	for _, f := range subjects(t) {
 		d, whole := f.dialect, f.in
 		if d == Typed {
@@ -64,6 +72,7 @@ func TestALaterCompressionUpdatesTheEarlierSummary(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
 			s := subject{dialect: d, model: "claude-sonnet-4-5", conv: whole.with(whole.elements()[:cut])}
 			s.in = read(t, d, s.conv, whole)
 			req := s.request(setting{window: 64_000, force: true})
@@ -73,6 +82,15 @@ func TestALaterCompressionUpdatesTheEarlierSummary(t *testing.T) {
 			}
 			out := read(t, d, first.GetConversation(), s.in)
 			report(t, s.compression(first, out).Check())
+
+			// Until the threshold is met again the answer is what was sent: it extends the
+			// one before.
+			few := whole.closedAt(min(cut+2, whole.Len()-1))
+			between := subject{dialect: d, model: s.model, conv: out.with(append(out.elements(), whole.elements()[cut:few]...))}
+			still := w.compress(t, between.request(setting{window: 200_000}))
+			if still.GetOutcome() != pb.Outcome_OUTCOME_BELOW_THRESHOLD || !proto.Equal(still.GetConversation(), between.conv) {
+				t.Errorf("a few messages later: %v (%s)", still.GetOutcome(), still.GetReport().GetReason())
+			}
 
 			grown := subject{dialect: d, model: s.model, conv: out.with(append(out.elements(), whole.elements()[cut:]...))}
 			grown.in = read(t, d, grown.conv, whole)
@@ -90,11 +108,8 @@ func TestALaterCompressionUpdatesTheEarlierSummary(t *testing.T) {
 			if stated := w.compress(t, again); !proto.Equal(stated.GetConversation(), second.GetConversation()) || stated.GetReport().GetRound() != 2 {
 				t.Errorf("with its state the answer is another one: round %d, state %q", stated.GetReport().GetRound(), stated.GetReport().GetState())
 			}
-			updated++
+			updated.Add(1)
 		})
-	}
-	if updated < 8 {
-		t.Errorf("only %d conversations were long enough", updated)
 	}
 }
 

@@ -225,7 +225,16 @@ func (j *judge) anthropic(i int, m *message) {
 			j.result(i, []string{blk.id}, false)
 		}
 	default:
-		j.close(i)
+		if !m.has("tool_result") {
+			j.close(i)
+			return
+		}
+		// No provider takes the role; its results still belong to their calls.
+		for b := range m.content.blocks {
+			if blk := &m.content.blocks[b]; blk.kind == "tool_result" {
+				j.result(i, []string{blk.id}, false)
+			}
+		}
 	}
 }
 
@@ -238,6 +247,9 @@ func (j *judge) call(i int, raw []byte, ids []string, legacy bool) {
 		j.legacy = j.legacy[:0]
 	}
 	n := len(j.calls)
+	if len(ids) == 0 && !legacy {
+		ids = []string{""} // a call that lost its id is answered by a result without one
+	}
 	c := openCall{message: i, raw: raw}
 	if len(ids) > 0 {
 		c.id = ids[0]
@@ -253,10 +265,10 @@ func (j *judge) call(i int, raw []byte, ids []string, legacy bool) {
 
 // result finds the call that a result answers.
 func (j *judge) result(i int, ids []string, legacy bool) {
-	id := ""
-	if len(ids) > 0 {
-		id = ids[0]
+	if len(ids) == 0 {
+		ids = []string{""}
 	}
+	id := ids[0]
 	if !j.open {
 		j.fault(faultOrphanResult, i, id)
 		return

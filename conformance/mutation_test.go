@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -12,11 +13,15 @@ import (
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 )
 
-// TestCheckFindsDamageInRealAnswers breaks answers of the service at every third
+// TestCheckFindsDamageInRealAnswers breaks answers of the service at every eighth
 // message, in every way a codec or an engine could, and expects the checker to see
 // each. The report is adjusted to the damage, so that its figures give nothing away.
 func TestCheckFindsDamageInRealAnswers(t *testing.T) {
 	w := dial(t)
+	step := 8
+	if fullProduct() {
+		step = 1
+	}
 	damages := []struct {
 		name string
 		// do returns the damaged list, nil where the damage would not be one.
@@ -76,40 +81,55 @@ func TestCheckFindsDamageInRealAnswers(t *testing.T) {
 			return list
 		}},
 	}
-	broken := 0
-	for _, s := range subjects(t) {
-		resp := w.compress(t, s.request(setting{window: 16_000, force: true}))
-		if s.dialect == Typed || resp.GetOutcome() != pb.Outcome_OUTCOME_COMPRESSED || resp.GetReport().SummaryIndex == nil {
-			continue
-		}
-		t.Run(s.name, func(t *testing.T) {
-			out := read(t, s.dialect, resp.GetConversation(), s.in)
-			summary := int(resp.GetReport().GetSummaryIndex())
-			for i := 0; i < out.Len(); i += 3 {
-				for _, damage := range damages {
-					list := damage.do(out.elements(), i)
-					if i == summary && damage.name != "dropped" && damage.name != "moved to the end" {
-						continue // how the summary is written is its writer's own choice
-					}
-					if list == nil {
-						continue
-					}
-					damaged := read(t, s.dialect, out.with(list), s.in)
-					c := s.compression(resp, damaged)
-					c.Report = proto.CloneOf(resp.GetReport())
-					c.Report.MessagesAfter = int32(damaged.Len())
-					c.Report.SummaryIndex = proto.Int32(int32(damaged.at(out.messages[summary].raw, summary)))
-					if found := c.Check(); len(found) == 0 {
-						t.Errorf("message %d %s: the checker sees nothing (%s)", i, damage.name, excerpt(out.messages[i].raw))
-					}
-					broken++
-				}
+	var broken atomic.Int32
+	t.Run("answers", func(t *testing.T) {
+		for _, s := range subjects(t) {
+			if s.dialect == Typed {
+				continue
 			}
-		})
+			t.Run(s.name, func(t *testing.T) {
+				t.Parallel()
+				resp := w.compress(t, s.request(setting{window: 16_000, force: true}))
+				if resp.GetOutcome() != pb.Outcome_OUTCOME_COMPRESSED || resp.GetReport().SummaryIndex == nil {
+					return
+				}
+				out := read(t, s.dialect, resp.GetConversation(), s.in)
+				for i := 0; i < out.Len(); i += step {
+					for _, damage := range damages {
+						if s.damaged(t, resp, out, i, damage.name, damage.do) {
+							broken.Add(1)
+						}
+					}
+				}
+			})
+		}
+	})
+	if broken.Load() < 200 {
+		t.Errorf("only %d damages were tried", broken.Load())
 	}
-	if broken < 500 {
-		t.Errorf("only %d damages were tried", broken)
+}
+
+// damaged breaks message i of an answer and expects the checker to see it. It
+// reports whether there was anything to break.
+func (s subject) damaged(t *testing.T, resp *pb.CompressResponse, out *Transcript, i int, name string, damage func([][]byte, int) [][]byte) bool {
+	t.Helper()
+	summary := int(resp.GetReport().GetSummaryIndex())
+	if i == summary && name != "dropped" && name != "moved to the end" {
+		return false // how the summary is written is its writer's own choice
 	}
+	list := damage(out.elements(), i)
+	if list == nil {
+		return false
+	}
+	broken := read(t, s.dialect, out.with(list), s.in)
+	c := s.compression(resp, broken)
+	c.Report = proto.CloneOf(resp.GetReport())
+	c.Report.MessagesAfter = int32(broken.Len())
+	c.Report.SummaryIndex = proto.Int32(int32(broken.at(out.messages[summary].raw, summary)))
+	if len(c.Check()) == 0 {
+		t.Errorf("message %d %s: the checker sees nothing (%s)", i, name, excerpt(out.messages[i].raw))
+	}
+	return true
 }
 
 // at finds a message by its bytes, or returns the given index.

@@ -75,15 +75,6 @@ func loopsOf(t *testing.T, name string) []loop {
 	return out
 }
 
-func (m *message) has(kind string) bool {
-	for b := range m.content.blocks {
-		if m.content.blocks[b].kind == kind {
-			return true
-		}
-	}
-	return false
-}
-
 // asks reports whether message i is something the user said.
 func (t *Transcript) asks(i int) bool {
 	m := t.messages[i]

@@ -304,6 +304,16 @@ func spellings(id string) []string {
 func (m *message) isResult() bool { return m.role == "tool" || m.role == "function" }
 func (m *message) isSystem() bool { return m.role == "system" || m.role == "developer" }
 
+// has reports whether the message holds a block of the kind.
+func (m *message) has(kind string) bool {
+	for b := range m.content.blocks {
+		if m.content.blocks[b].kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
 func (b *block) isText() bool {
 	return b.kind == "text" || b.kind == "input_text" || b.kind == "output_text"
 }
