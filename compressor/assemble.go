@@ -41,7 +41,7 @@ func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result 
 func (j *job) removed() Removed {
 	var out Removed
 	for i, kept := range j.keptMessages() {
-		if kept || j.earlier.covers(i, j.rows) {
+		if kept || j.earlier.messages[i] {
 			continue
 		}
 		out.Messages++
@@ -185,12 +185,14 @@ func (j *job) neighbours(l layout) (before, after conversation.Role) {
 	if l.head > 0 {
 		before = j.role(l.head - 1)
 	}
-	for r := l.middle; r < len(j.rows); r++ {
-		if r >= l.tail || l.keep[r] {
-			return before, j.role(r)
-		}
+	first := l.tail
+	for r := range l.keep {
+		first = min(first, r)
 	}
-	return before, conversation.RoleOther
+	if first == len(j.rows) {
+		return before, conversation.RoleOther
+	}
+	return before, j.role(first)
 }
 
 func (j *job) keepsRequest() bool {
@@ -221,26 +223,27 @@ func (j *job) alternate(l layout) layout {
 	}
 	grown := l
 	newest := newestRequest(j.rows)
-	for next := unitLimit(j.rows, l.tail+1); next < len(j.rows); next = unitLimit(j.rows, next+1) {
+	for len(l.keep) == 0 {
+		next := unitLimit(j.rows, grown.tail+1)
 		crossesRequest := newest >= l.tail && newest < next
-		if crossesRequest || len(l.keep) > 0 || anyPinned(j.rows[l.tail:next]) {
+		if next >= len(j.rows) || crossesRequest || anyPinned(j.rows[grown.tail:next]) {
 			break
 		}
 		if grown.tail = next; j.alternates(grown) {
 			return grown
 		}
 	}
-	if !j.earlier.found {
-		grown = l
-		for head := l.head; head > j.systemRows(); {
-			head = unitStart(j.rows, head-1)
-			if (newest >= head && newest < l.head) || anyPinned(j.rows[head:l.head]) {
-				break
-			}
-			grown.head, grown.middle = head, head
-			if j.alternates(grown) {
-				return grown
-			}
+	if j.earlier.found {
+		return l
+	}
+	grown = l
+	for system := j.systemRows(); grown.head > system; {
+		head := unitStart(j.rows, grown.head-1)
+		if (newest >= head && newest < l.head) || anyPinned(j.rows[head:grown.head]) {
+			break
+		}
+		if grown.head, grown.middle = head, head; j.alternates(grown) {
+			return grown
 		}
 	}
 	return l

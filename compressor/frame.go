@@ -120,13 +120,14 @@ type earlierSummary struct {
 	body       string
 	trace      string
 	tokens     int
+	messages   map[int]bool // their indices in the caller's list
 }
 
 // findEarlier looks for summaries directly after the head, joins stacked ones,
 // and checks the caller's state against them. Anywhere else a summary's opening
 // words are just text.
 func (j *job) findEarlier() {
-	e := earlierSummary{}
+	e := earlierSummary{messages: make(map[int]bool)}
 	limit := min(j.headEnd()+1, len(j.rows)-1)
 	for r := j.systemRows(); r <= limit; r++ {
 		if !j.summaryRow(r) {
@@ -140,6 +141,7 @@ func (j *job) findEarlier() {
 			e.round, e.trace = max(e.round, one.round), one.trace
 			e.tokens += j.rows[r].cost
 			e.count++
+			e.messages[j.rows[r].index] = true
 			if j.rows[r].pinned {
 				j.report.Warnings = append(j.report.Warnings, conversation.Warning{
 					Code: "PINNED_SUMMARY", Message: j.rows[r].index, Detail: "a summary cannot be pinned: it is updated",

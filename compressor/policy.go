@@ -155,8 +155,10 @@ func resolve(p, server Policy, layer Layer) (rules, error) {
 	switch {
 	case !(r.threshold > 0 && r.threshold <= 1):
 		return r, &ArgumentError{Field: "policy.threshold", Message: -1, Reason: fmt.Sprintf("%v is not a share between 0 and 1", r.threshold)}
-	case r.protectFirstN < 0 || r.protectLastN < 0:
+	case r.protectFirstN < 0:
 		return r, &ArgumentError{Field: "policy.protect_first_n", Message: -1, Reason: "a number of messages cannot be negative"}
+	case r.protectLastN < 0:
+		return r, &ArgumentError{Field: "policy.protect_last_n", Message: -1, Reason: "a number of messages cannot be negative"}
 	}
 	return r, nil
 }

@@ -92,7 +92,7 @@ func (j *job) summaryRequest() summarizer.Request {
 	}
 	summarized := 0
 	for i := range j.c.Messages {
-		if !kept[i] && !j.earlier.covers(i, j.rows) {
+		if !kept[i] && !j.earlier.messages[i] {
 			req.Turns = append(req.Turns, summarizer.Turn{Index: i, Message: &j.c.Messages[i]})
 			summarized += j.counts.Messages[i]
 		}
@@ -103,16 +103,6 @@ func (j *job) summaryRequest() summarizer.Request {
 	j.report.MessagesSummarized = len(req.Turns)
 	req.Budget = j.summaryBudget(summarized)
 	return req
-}
-
-// covers reports whether message i is one of the earlier summaries.
-func (e *earlierSummary) covers(i int, rows []row) bool {
-	for r := e.row; e.found && r < e.row+e.count; r++ {
-		if rows[r].index == i {
-			return true
-		}
-	}
-	return false
 }
 
 // summaryBudget is what the summary's body may cost: the published share of what
