@@ -38,7 +38,8 @@ type Role int
 
 // The roles.
 const (
-	// RoleOther is a role no provider documents. Such a message is carried, never interpreted.
+	// RoleOther is a role no provider documents. Such a message is carried and not
+	// interpreted, but that the results of its tool calls stay with it.
 	RoleOther Role = iota
 	RoleSystem
 	RoleUser

@@ -34,7 +34,7 @@ func Pair(c *Conversation) *Pairing {
 		CallOf: make(map[Ref]Ref),
 	}}
 	for i := range c.Messages {
-		if c.Messages[i].Role == RoleAssistant {
+		if c.Messages[i].takesTurn() {
 			p.lastAssistant = i
 		}
 	}
@@ -80,7 +80,7 @@ func (p *pairer) message(i int) {
 	m := &p.c.Messages[i]
 	p.out.Unit[i] = i
 	switch {
-	case m.Role == RoleAssistant:
+	case m.takesTurn():
 		p.assistant(i, m)
 	case m.Has(KindToolResult):
 		p.results(i, m)
@@ -91,6 +91,12 @@ func (p *pairer) message(i int) {
 	default:
 		p.close(i > p.lastAssistant)
 	}
+}
+
+// takesTurn reports whether a message is a turn of the model: the assistant's, or
+// one that calls tools under a role word of its own.
+func (m *Message) takesTurn() bool {
+	return m.Role == RoleAssistant || m.Role == RoleOther && m.Has(KindToolUse)
 }
 
 // assistant begins a turn, or continues one: Anthropic reads adjacent assistant

@@ -52,7 +52,7 @@ func checkPairing(t testing.TB, c *Conversation) *Pairing {
 		for b := range c.Messages[i].Blocks {
 			ref := Ref{i, b}
 			kind := c.At(ref).Kind
-			if kind == KindToolResult || kind == KindToolUse && c.Messages[i].Role == RoleAssistant {
+			if kind == KindToolResult || kind == KindToolUse && c.Messages[i].takesTurn() {
 				want++
 				if seen[ref] != 1 {
 					t.Fatalf("%v is named %d times: %+v", ref, seen[ref], p)
@@ -230,6 +230,19 @@ func TestCallsAndResultsArePaired(t *testing.T) {
 			}
 			checkSame(t, "faults", c.faults, got)
 		})
+	}
+}
+
+func TestCallsUnderAnUnknownRoleArePairedToo(t *testing.T) {
+	c, err := Parse(FormatOpenAIChat, `[{"role":"user","content":"q"},
+		{"role":"model","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+		{"role":"tool","tool_call_id":"c1","content":"r"},{"role":"exit","content":"done"}]`, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := checkPairing(t, c)
+	if len(p.Orphans) > 0 || p.CallOf[Ref{2, 0}] != (Ref{1, 1}) || p.Unit[2] != 1 || p.Unit[3] != 3 {
+		t.Errorf("%+v", p)
 	}
 }
 
