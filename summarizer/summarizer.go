@@ -56,6 +56,13 @@ type Request struct {
 	Budget int
 	// Count counts text with the same counter that measures the conversation.
 	Count func(ctx context.Context, text string) (int, error)
+	// KeepSecrets lets a summarizer that works in this process quote secrets. Text
+	// for an auxiliary model is redacted whatever stands here.
+	KeepSecrets bool
+	// OnText, when not nil, is called with pieces of the summary as they are
+	// written, from one goroutine at a time. restart says that what came before is
+	// void. The pieces are unchecked; what counts is the response.
+	OnText func(piece string, restart bool)
 }
 
 // Response is a finished summary.
@@ -66,6 +73,16 @@ type Response struct {
 	Tokens int
 	// PromptTokens and CompletionTokens are what the backend billed, 0 for none.
 	PromptTokens, CompletionTokens int
+	// Model is the model that answered, as its backend names it; "" for none.
+	Model string
+	// Redactions count the secrets that were replaced, sorted by kind.
+	Redactions []Redaction
+}
+
+// Redaction counts the different secrets of one kind.
+type Redaction struct {
+	Kind  string
+	Count int
 }
 
 // Summarizer writes summaries. Implementations are safe for concurrent use and

@@ -422,6 +422,116 @@ func (FailurePolicy) EnumDescriptor() ([]byte, []int) {
 	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{6}
 }
 
+// ContinuityResult says whether an earlier compression was found.
+type ContinuityResult int32
+
+const (
+	// Not set: nothing was looked up, for example because the policy is disabled.
+	ContinuityResult_CONTINUITY_RESULT_UNSPECIFIED ContinuityResult = 0
+	// Found and taken over.
+	ContinuityResult_CONTINUITY_RESULT_HIT ContinuityResult = 1
+	// None was found.
+	ContinuityResult_CONTINUITY_RESULT_MISS ContinuityResult = 2
+)
+
+// Enum value maps for ContinuityResult.
+var (
+	ContinuityResult_name = map[int32]string{
+		0: "CONTINUITY_RESULT_UNSPECIFIED",
+		1: "CONTINUITY_RESULT_HIT",
+		2: "CONTINUITY_RESULT_MISS",
+	}
+	ContinuityResult_value = map[string]int32{
+		"CONTINUITY_RESULT_UNSPECIFIED": 0,
+		"CONTINUITY_RESULT_HIT":         1,
+		"CONTINUITY_RESULT_MISS":        2,
+	}
+)
+
+func (x ContinuityResult) Enum() *ContinuityResult {
+	p := new(ContinuityResult)
+	*p = x
+	return p
+}
+
+func (x ContinuityResult) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ContinuityResult) Descriptor() protoreflect.EnumDescriptor {
+	return file_elbowroom_v1_compress_proto_enumTypes[7].Descriptor()
+}
+
+func (ContinuityResult) Type() protoreflect.EnumType {
+	return &file_elbowroom_v1_compress_proto_enumTypes[7]
+}
+
+func (x ContinuityResult) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ContinuityResult.Descriptor instead.
+func (ContinuityResult) EnumDescriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{7}
+}
+
+// FactFate says what became of a fact.
+type FactFate int32
+
+const (
+	// Not set; never returned.
+	FactFate_FACT_FATE_UNSPECIFIED FactFate = 0
+	// Missing in the summary as written, added to it.
+	FactFate_FACT_FATE_REPAIRED FactFate = 1
+	// Not in the summary.
+	FactFate_FACT_FATE_LOST FactFate = 2
+	// In the summary, nowhere in the source; removed.
+	FactFate_FACT_FATE_INVENTED FactFate = 3
+)
+
+// Enum value maps for FactFate.
+var (
+	FactFate_name = map[int32]string{
+		0: "FACT_FATE_UNSPECIFIED",
+		1: "FACT_FATE_REPAIRED",
+		2: "FACT_FATE_LOST",
+		3: "FACT_FATE_INVENTED",
+	}
+	FactFate_value = map[string]int32{
+		"FACT_FATE_UNSPECIFIED": 0,
+		"FACT_FATE_REPAIRED":    1,
+		"FACT_FATE_LOST":        2,
+		"FACT_FATE_INVENTED":    3,
+	}
+)
+
+func (x FactFate) Enum() *FactFate {
+	p := new(FactFate)
+	*p = x
+	return p
+}
+
+func (x FactFate) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FactFate) Descriptor() protoreflect.EnumDescriptor {
+	return file_elbowroom_v1_compress_proto_enumTypes[8].Descriptor()
+}
+
+func (FactFate) Type() protoreflect.EnumType {
+	return &file_elbowroom_v1_compress_proto_enumTypes[8]
+}
+
+func (x FactFate) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use FactFate.Descriptor instead.
+func (FactFate) EnumDescriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{8}
+}
+
 // RegionKind says what becomes of a region.
 type RegionKind int32
 
@@ -471,11 +581,11 @@ func (x RegionKind) String() string {
 }
 
 func (RegionKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_elbowroom_v1_compress_proto_enumTypes[7].Descriptor()
+	return file_elbowroom_v1_compress_proto_enumTypes[9].Descriptor()
 }
 
 func (RegionKind) Type() protoreflect.EnumType {
-	return &file_elbowroom_v1_compress_proto_enumTypes[7]
+	return &file_elbowroom_v1_compress_proto_enumTypes[9]
 }
 
 func (x RegionKind) Number() protoreflect.EnumNumber {
@@ -484,7 +594,7 @@ func (x RegionKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RegionKind.Descriptor instead.
 func (RegionKind) EnumDescriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{7}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{9}
 }
 
 // PruneKind says how something was shortened.
@@ -528,11 +638,11 @@ func (x PruneKind) String() string {
 }
 
 func (PruneKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_elbowroom_v1_compress_proto_enumTypes[8].Descriptor()
+	return file_elbowroom_v1_compress_proto_enumTypes[10].Descriptor()
 }
 
 func (PruneKind) Type() protoreflect.EnumType {
-	return &file_elbowroom_v1_compress_proto_enumTypes[8]
+	return &file_elbowroom_v1_compress_proto_enumTypes[10]
 }
 
 func (x PruneKind) Number() protoreflect.EnumNumber {
@@ -541,7 +651,7 @@ func (x PruneKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PruneKind.Descriptor instead.
 func (PruneKind) EnumDescriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{8}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{10}
 }
 
 // RepairKind says how an illegal input was repaired.
@@ -597,11 +707,11 @@ func (x RepairKind) String() string {
 }
 
 func (RepairKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_elbowroom_v1_compress_proto_enumTypes[9].Descriptor()
+	return file_elbowroom_v1_compress_proto_enumTypes[11].Descriptor()
 }
 
 func (RepairKind) Type() protoreflect.EnumType {
-	return &file_elbowroom_v1_compress_proto_enumTypes[9]
+	return &file_elbowroom_v1_compress_proto_enumTypes[11]
 }
 
 func (x RepairKind) Number() protoreflect.EnumNumber {
@@ -610,7 +720,7 @@ func (x RepairKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RepairKind.Descriptor instead.
 func (RepairKind) EnumDescriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{9}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{11}
 }
 
 // Rung is a step of the ladder.
@@ -654,11 +764,11 @@ func (x Rung) String() string {
 }
 
 func (Rung) Descriptor() protoreflect.EnumDescriptor {
-	return file_elbowroom_v1_compress_proto_enumTypes[10].Descriptor()
+	return file_elbowroom_v1_compress_proto_enumTypes[12].Descriptor()
 }
 
 func (Rung) Type() protoreflect.EnumType {
-	return &file_elbowroom_v1_compress_proto_enumTypes[10]
+	return &file_elbowroom_v1_compress_proto_enumTypes[12]
 }
 
 func (x Rung) Number() protoreflect.EnumNumber {
@@ -667,7 +777,72 @@ func (x Rung) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Rung.Descriptor instead.
 func (Rung) EnumDescriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{10}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{12}
+}
+
+// CompressPhase is a phase of Compress.
+type CompressPhase int32
+
+const (
+	// Not set; never sent.
+	CompressPhase_COMPRESS_PHASE_UNSPECIFIED CompressPhase = 0
+	// Reading and counting the conversation.
+	CompressPhase_COMPRESS_PHASE_COUNTING CompressPhase = 1
+	// Pruning, repairs and boundaries.
+	CompressPhase_COMPRESS_PHASE_PLANNING CompressPhase = 2
+	// A summarizer is at work. Sent again for every rung that is tried.
+	CompressPhase_COMPRESS_PHASE_SUMMARIZING CompressPhase = 3
+	// The facts of the summary are checked.
+	CompressPhase_COMPRESS_PHASE_CHECKING CompressPhase = 4
+	// The result is put together and proved.
+	CompressPhase_COMPRESS_PHASE_ASSEMBLING CompressPhase = 5
+)
+
+// Enum value maps for CompressPhase.
+var (
+	CompressPhase_name = map[int32]string{
+		0: "COMPRESS_PHASE_UNSPECIFIED",
+		1: "COMPRESS_PHASE_COUNTING",
+		2: "COMPRESS_PHASE_PLANNING",
+		3: "COMPRESS_PHASE_SUMMARIZING",
+		4: "COMPRESS_PHASE_CHECKING",
+		5: "COMPRESS_PHASE_ASSEMBLING",
+	}
+	CompressPhase_value = map[string]int32{
+		"COMPRESS_PHASE_UNSPECIFIED": 0,
+		"COMPRESS_PHASE_COUNTING":    1,
+		"COMPRESS_PHASE_PLANNING":    2,
+		"COMPRESS_PHASE_SUMMARIZING": 3,
+		"COMPRESS_PHASE_CHECKING":    4,
+		"COMPRESS_PHASE_ASSEMBLING":  5,
+	}
+)
+
+func (x CompressPhase) Enum() *CompressPhase {
+	p := new(CompressPhase)
+	*p = x
+	return p
+}
+
+func (x CompressPhase) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CompressPhase) Descriptor() protoreflect.EnumDescriptor {
+	return file_elbowroom_v1_compress_proto_enumTypes[13].Descriptor()
+}
+
+func (CompressPhase) Type() protoreflect.EnumType {
+	return &file_elbowroom_v1_compress_proto_enumTypes[13]
+}
+
+func (x CompressPhase) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CompressPhase.Descriptor instead.
+func (CompressPhase) EnumDescriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{13}
 }
 
 // CompressRequest asks for a shorter conversation.
@@ -991,8 +1166,11 @@ type CompressionPolicy struct {
 	MinGain *float64 `protobuf:"fixed64,18,opt,name=min_gain,json=minGain,proto3,oneof" json:"min_gain,omitempty"`
 	// Upper bound of the threshold in tokens, for very large windows. 0 or not set: none.
 	ThresholdTokens *int32 `protobuf:"varint,19,opt,name=threshold_tokens,json=thresholdTokens,proto3,oneof" json:"threshold_tokens,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Whether the embedded summarizer replaces secrets by placeholders too. Default true. Text for an auxiliary model is always
+	// redacted, whatever stands here.
+	Redact        *bool `protobuf:"varint,20,opt,name=redact,proto3,oneof" json:"redact,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CompressionPolicy) Reset() {
@@ -1158,6 +1336,13 @@ func (x *CompressionPolicy) GetThresholdTokens() int32 {
 	return 0
 }
 
+func (x *CompressionPolicy) GetRedact() bool {
+	if x != nil && x.Redact != nil {
+		return *x.Redact
+	}
+	return false
+}
+
 // Usage is what a provider reported for an earlier request.
 type Usage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1283,7 +1468,13 @@ type CompressionReport struct {
 	// How the tokens were counted: an encoding's name, or the estimate's.
 	CountedBy string `protobuf:"bytes,28,opt,name=counted_by,json=countedBy,proto3" json:"counted_by,omitempty"`
 	// What stands in the conversation no more, but for what the summary says of it.
-	Removed       *RemovedContent `protobuf:"bytes,29,opt,name=removed,proto3" json:"removed,omitempty"`
+	Removed *RemovedContent `protobuf:"bytes,29,opt,name=removed,proto3" json:"removed,omitempty"`
+	// Whether an earlier compression of the same messages was found again and taken over.
+	Continuity *Continuity `protobuf:"bytes,30,opt,name=continuity,proto3" json:"continuity,omitempty"`
+	// What became of the facts of the summarized messages. Not set when nothing was summarized in this call.
+	Fidelity *Fidelity `protobuf:"bytes,31,opt,name=fidelity,proto3" json:"fidelity,omitempty"`
+	// Secrets replaced by placeholders before the summarizer saw the text, by kind, sorted by kind.
+	Redactions    []*Redaction `protobuf:"bytes,32,rep,name=redactions,proto3" json:"redactions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1521,6 +1712,322 @@ func (x *CompressionReport) GetRemoved() *RemovedContent {
 	return nil
 }
 
+func (x *CompressionReport) GetContinuity() *Continuity {
+	if x != nil {
+		return x.Continuity
+	}
+	return nil
+}
+
+func (x *CompressionReport) GetFidelity() *Fidelity {
+	if x != nil {
+		return x.Fidelity
+	}
+	return nil
+}
+
+func (x *CompressionReport) GetRedactions() []*Redaction {
+	if x != nil {
+		return x.Redactions
+	}
+	return nil
+}
+
+// Continuity says whether an earlier compression was taken over. A caller that sends its full original history every turn gets
+// the same compressed prefix until the next compression.
+type Continuity struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Found or not.
+	Result ContinuityResult `protobuf:"varint,1,opt,name=result,proto3,enum=elbowroom.v1.ContinuityResult" json:"result,omitempty"`
+	// CONTINUITY_RESULT_HIT: how many times the prefix had been compressed.
+	Round int32 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`
+	// CONTINUITY_RESULT_HIT: names the entry, for logs.
+	Key string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	// CONTINUITY_RESULT_HIT: how many leading messages of the request it covers.
+	MessagesCovered int32 `protobuf:"varint,4,opt,name=messages_covered,json=messagesCovered,proto3" json:"messages_covered,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *Continuity) Reset() {
+	*x = Continuity{}
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Continuity) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Continuity) ProtoMessage() {}
+
+func (x *Continuity) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Continuity.ProtoReflect.Descriptor instead.
+func (*Continuity) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Continuity) GetResult() ContinuityResult {
+	if x != nil {
+		return x.Result
+	}
+	return ContinuityResult_CONTINUITY_RESULT_UNSPECIFIED
+}
+
+func (x *Continuity) GetRound() int32 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *Continuity) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *Continuity) GetMessagesCovered() int32 {
+	if x != nil {
+		return x.MessagesCovered
+	}
+	return 0
+}
+
+// Fidelity is the loss report of a summary: facts of the summarized messages (paths, identifiers, URLs, numbers, error codes,
+// commands with exit codes, constraints of the user, decisions, open todos) and what the summary kept of them.
+type Fidelity struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Facts found in the summarized messages.
+	Facts int32 `protobuf:"varint,1,opt,name=facts,proto3" json:"facts,omitempty"`
+	// Of these, those that the summary held as it was written.
+	Kept int32 `protobuf:"varint,2,opt,name=kept,proto3" json:"kept,omitempty"`
+	// Facts that were missing and that mattered: added as lines with their context.
+	Repaired int32 `protobuf:"varint,3,opt,name=repaired,proto3" json:"repaired,omitempty"`
+	// Facts that are in the summary no more.
+	Lost int32 `protobuf:"varint,4,opt,name=lost,proto3" json:"lost,omitempty"`
+	// Identifiers in the summary that occur nowhere in its source; they were removed.
+	Invented int32 `protobuf:"varint,5,opt,name=invented,proto3" json:"invented,omitempty"`
+	// Facts repaired, lost and invented, those that matter most first; at most 200. Kept ones are only counted.
+	Items         []*FidelityItem `protobuf:"bytes,6,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Fidelity) Reset() {
+	*x = Fidelity{}
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Fidelity) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Fidelity) ProtoMessage() {}
+
+func (x *Fidelity) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Fidelity.ProtoReflect.Descriptor instead.
+func (*Fidelity) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Fidelity) GetFacts() int32 {
+	if x != nil {
+		return x.Facts
+	}
+	return 0
+}
+
+func (x *Fidelity) GetKept() int32 {
+	if x != nil {
+		return x.Kept
+	}
+	return 0
+}
+
+func (x *Fidelity) GetRepaired() int32 {
+	if x != nil {
+		return x.Repaired
+	}
+	return 0
+}
+
+func (x *Fidelity) GetLost() int32 {
+	if x != nil {
+		return x.Lost
+	}
+	return 0
+}
+
+func (x *Fidelity) GetInvented() int32 {
+	if x != nil {
+		return x.Invented
+	}
+	return 0
+}
+
+func (x *Fidelity) GetItems() []*FidelityItem {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+// FidelityItem is one fact with its fate.
+type FidelityItem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What became of it.
+	Fate FactFate `protobuf:"varint,1,opt,name=fate,proto3,enum=elbowroom.v1.FactFate" json:"fate,omitempty"`
+	// Its kind, for example "path", "url", "number", "error", "command", "constraint", "decision", "todo".
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// The fact, as it stood in the conversation, cut after 200 characters.
+	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	// Index of the message that held it last, in the input's list. Not set for invented ones and for those that came from an
+	// earlier summary.
+	MessageIndex  *int32 `protobuf:"varint,4,opt,name=message_index,json=messageIndex,proto3,oneof" json:"message_index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FidelityItem) Reset() {
+	*x = FidelityItem{}
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FidelityItem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FidelityItem) ProtoMessage() {}
+
+func (x *FidelityItem) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FidelityItem.ProtoReflect.Descriptor instead.
+func (*FidelityItem) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *FidelityItem) GetFate() FactFate {
+	if x != nil {
+		return x.Fate
+	}
+	return FactFate_FACT_FATE_UNSPECIFIED
+}
+
+func (x *FidelityItem) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *FidelityItem) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *FidelityItem) GetMessageIndex() int32 {
+	if x != nil && x.MessageIndex != nil {
+		return *x.MessageIndex
+	}
+	return 0
+}
+
+// Redaction counts the secrets of one kind.
+type Redaction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The kind, for example "github_token".
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Different secrets of that kind.
+	Count         int32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Redaction) Reset() {
+	*x = Redaction{}
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Redaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Redaction) ProtoMessage() {}
+
+func (x *Redaction) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Redaction.ProtoReflect.Descriptor instead.
+func (*Redaction) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Redaction) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Redaction) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 // RemovedContent counts what was summarized away.
 type RemovedContent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1542,7 +2049,7 @@ type RemovedContent struct {
 
 func (x *RemovedContent) Reset() {
 	*x = RemovedContent{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1554,7 +2061,7 @@ func (x *RemovedContent) String() string {
 func (*RemovedContent) ProtoMessage() {}
 
 func (x *RemovedContent) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1567,7 +2074,7 @@ func (x *RemovedContent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovedContent.ProtoReflect.Descriptor instead.
 func (*RemovedContent) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{5}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RemovedContent) GetMessages() int32 {
@@ -1629,7 +2136,7 @@ type Region struct {
 
 func (x *Region) Reset() {
 	*x = Region{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1641,7 +2148,7 @@ func (x *Region) String() string {
 func (*Region) ProtoMessage() {}
 
 func (x *Region) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1654,7 +2161,7 @@ func (x *Region) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Region.ProtoReflect.Descriptor instead.
 func (*Region) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{6}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Region) GetKind() RegionKind {
@@ -1706,7 +2213,7 @@ type PrunedItem struct {
 
 func (x *PrunedItem) Reset() {
 	*x = PrunedItem{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1718,7 +2225,7 @@ func (x *PrunedItem) String() string {
 func (*PrunedItem) ProtoMessage() {}
 
 func (x *PrunedItem) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1731,7 +2238,7 @@ func (x *PrunedItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrunedItem.ProtoReflect.Descriptor instead.
 func (*PrunedItem) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{7}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PrunedItem) GetMessageIndex() int32 {
@@ -1791,7 +2298,7 @@ type Repair struct {
 
 func (x *Repair) Reset() {
 	*x = Repair{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +2310,7 @@ func (x *Repair) String() string {
 func (*Repair) ProtoMessage() {}
 
 func (x *Repair) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +2323,7 @@ func (x *Repair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Repair.ProtoReflect.Descriptor instead.
 func (*Repair) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{8}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Repair) GetKind() RepairKind {
@@ -1846,14 +2353,18 @@ type FailedRung struct {
 	// The summarizer's name.
 	Summarizer string `protobuf:"bytes,1,opt,name=summarizer,proto3" json:"summarizer,omitempty"`
 	// Why it failed, without conversation text.
-	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The same as a stable word, for example "rate_limited", "timeout", "empty", "over_budget", "cooling_down", "no_time".
+	Code string `protobuf:"bytes,3,opt,name=code,proto3" json:"code,omitempty"`
+	// Calls made, retries included. 0 when it was skipped.
+	Attempts      int32 `protobuf:"varint,4,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FailedRung) Reset() {
 	*x = FailedRung{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1865,7 +2376,7 @@ func (x *FailedRung) String() string {
 func (*FailedRung) ProtoMessage() {}
 
 func (x *FailedRung) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1878,7 +2389,7 @@ func (x *FailedRung) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailedRung.ProtoReflect.Descriptor instead.
 func (*FailedRung) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{9}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FailedRung) GetSummarizer() string {
@@ -1895,6 +2406,20 @@ func (x *FailedRung) GetReason() string {
 	return ""
 }
 
+func (x *FailedRung) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *FailedRung) GetAttempts() int32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
 // SummarizerUsage is what the summarizer billed.
 type SummarizerUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1906,13 +2431,18 @@ type SummarizerUsage struct {
 	PromptTokens int32 `protobuf:"varint,3,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
 	// Output tokens, 0 for the embedded summarizer.
 	CompletionTokens int32 `protobuf:"varint,4,opt,name=completion_tokens,json=completionTokens,proto3" json:"completion_tokens,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The model that answered, as its backend names it. Empty for the embedded summarizer.
+	Model string `protobuf:"bytes,5,opt,name=model,proto3" json:"model,omitempty"`
+	// The finished summary of an earlier identical request was found again, or another call's result was shared: nothing was
+	// billed for this one.
+	Reused        bool `protobuf:"varint,6,opt,name=reused,proto3" json:"reused,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SummarizerUsage) Reset() {
 	*x = SummarizerUsage{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[10]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1924,7 +2454,7 @@ func (x *SummarizerUsage) String() string {
 func (*SummarizerUsage) ProtoMessage() {}
 
 func (x *SummarizerUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[10]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1937,7 +2467,7 @@ func (x *SummarizerUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SummarizerUsage.ProtoReflect.Descriptor instead.
 func (*SummarizerUsage) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{10}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SummarizerUsage) GetSummarizer() string {
@@ -1966,6 +2496,307 @@ func (x *SummarizerUsage) GetCompletionTokens() int32 {
 		return x.CompletionTokens
 	}
 	return 0
+}
+
+func (x *SummarizerUsage) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *SummarizerUsage) GetReused() bool {
+	if x != nil {
+		return x.Reused
+	}
+	return false
+}
+
+// StreamCompressRequest is a CompressRequest whose progress the caller watches.
+type StreamCompressRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What Compress takes.
+	Request       *CompressRequest `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StreamCompressRequest) Reset() {
+	*x = StreamCompressRequest{}
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StreamCompressRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StreamCompressRequest) ProtoMessage() {}
+
+func (x *StreamCompressRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StreamCompressRequest.ProtoReflect.Descriptor instead.
+func (*StreamCompressRequest) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *StreamCompressRequest) GetRequest() *CompressRequest {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+// StreamCompressResponse is one event. The last one is the result; none follows it. Cancelling the call stops the summarizer.
+type StreamCompressResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The event.
+	//
+	// Types that are valid to be assigned to Event:
+	//
+	//	*StreamCompressResponse_Progress
+	//	*StreamCompressResponse_SummaryPiece
+	//	*StreamCompressResponse_Result
+	Event         isStreamCompressResponse_Event `protobuf_oneof:"event"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StreamCompressResponse) Reset() {
+	*x = StreamCompressResponse{}
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StreamCompressResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StreamCompressResponse) ProtoMessage() {}
+
+func (x *StreamCompressResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StreamCompressResponse.ProtoReflect.Descriptor instead.
+func (*StreamCompressResponse) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *StreamCompressResponse) GetEvent() isStreamCompressResponse_Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+func (x *StreamCompressResponse) GetProgress() *CompressProgress {
+	if x != nil {
+		if x, ok := x.Event.(*StreamCompressResponse_Progress); ok {
+			return x.Progress
+		}
+	}
+	return nil
+}
+
+func (x *StreamCompressResponse) GetSummaryPiece() *SummaryPiece {
+	if x != nil {
+		if x, ok := x.Event.(*StreamCompressResponse_SummaryPiece); ok {
+			return x.SummaryPiece
+		}
+	}
+	return nil
+}
+
+func (x *StreamCompressResponse) GetResult() *CompressResponse {
+	if x != nil {
+		if x, ok := x.Event.(*StreamCompressResponse_Result); ok {
+			return x.Result
+		}
+	}
+	return nil
+}
+
+type isStreamCompressResponse_Event interface {
+	isStreamCompressResponse_Event()
+}
+
+type StreamCompressResponse_Progress struct {
+	// A phase began.
+	Progress *CompressProgress `protobuf:"bytes,1,opt,name=progress,proto3,oneof"`
+}
+
+type StreamCompressResponse_SummaryPiece struct {
+	// A piece of the summary as a language model writes it: not yet checked, and void where the result holds another text.
+	SummaryPiece *SummaryPiece `protobuf:"bytes,2,opt,name=summary_piece,json=summaryPiece,proto3,oneof"`
+}
+
+type StreamCompressResponse_Result struct {
+	// The same response as that of Compress.
+	Result *CompressResponse `protobuf:"bytes,3,opt,name=result,proto3,oneof"`
+}
+
+func (*StreamCompressResponse_Progress) isStreamCompressResponse_Event() {}
+
+func (*StreamCompressResponse_SummaryPiece) isStreamCompressResponse_Event() {}
+
+func (*StreamCompressResponse_Result) isStreamCompressResponse_Event() {}
+
+// CompressProgress says which phase began.
+type CompressProgress struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The phase.
+	Phase CompressPhase `protobuf:"varint,1,opt,name=phase,proto3,enum=elbowroom.v1.CompressPhase" json:"phase,omitempty"`
+	// PLANNING and later: tokens of the conversation.
+	Tokens int32 `protobuf:"varint,2,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// SUMMARIZING: tokens that are summarized.
+	SummarizedTokens int32 `protobuf:"varint,3,opt,name=summarized_tokens,json=summarizedTokens,proto3" json:"summarized_tokens,omitempty"`
+	// SUMMARIZING: the summarizer at work.
+	Summarizer    string `protobuf:"bytes,4,opt,name=summarizer,proto3" json:"summarizer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompressProgress) Reset() {
+	*x = CompressProgress{}
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompressProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompressProgress) ProtoMessage() {}
+
+func (x *CompressProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompressProgress.ProtoReflect.Descriptor instead.
+func (*CompressProgress) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *CompressProgress) GetPhase() CompressPhase {
+	if x != nil {
+		return x.Phase
+	}
+	return CompressPhase_COMPRESS_PHASE_UNSPECIFIED
+}
+
+func (x *CompressProgress) GetTokens() int32 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *CompressProgress) GetSummarizedTokens() int32 {
+	if x != nil {
+		return x.SummarizedTokens
+	}
+	return 0
+}
+
+func (x *CompressProgress) GetSummarizer() string {
+	if x != nil {
+		return x.Summarizer
+	}
+	return ""
+}
+
+// SummaryPiece is text of a summary that is being written.
+type SummaryPiece struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The piece.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// The summarizer that writes it.
+	Summarizer string `protobuf:"bytes,2,opt,name=summarizer,proto3" json:"summarizer,omitempty"`
+	// A new text begins: what came before it is void (a retry, another rung, or the next part of a long conversation).
+	Restart       bool `protobuf:"varint,3,opt,name=restart,proto3" json:"restart,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SummaryPiece) Reset() {
+	*x = SummaryPiece{}
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SummaryPiece) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SummaryPiece) ProtoMessage() {}
+
+func (x *SummaryPiece) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SummaryPiece.ProtoReflect.Descriptor instead.
+func (*SummaryPiece) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *SummaryPiece) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *SummaryPiece) GetSummarizer() string {
+	if x != nil {
+		return x.Summarizer
+	}
+	return ""
+}
+
+func (x *SummaryPiece) GetRestart() bool {
+	if x != nil {
+		return x.Restart
+	}
+	return false
 }
 
 var File_elbowroom_v1_compress_proto protoreflect.FileDescriptor
@@ -1999,8 +2830,7 @@ const file_elbowroom_v1_compress_proto_rawDesc = "" +
 	"\asplices\x18\x04 \x03(\v2\x14.elbowroom.v1.SpliceR\asplices\x127\n" +
 	"\x06report\x18\x05 \x01(\v2\x1f.elbowroom.v1.CompressionReportR\x06report\x12\x18\n" +
 	"\asummary\x18\x06 \x01(\tR\asummary\x12+\n" +
-	"\x11compression_state\x18\a \x01(\fR\x10compressionState\"\xf3\n" +
-	"\n" +
+	"\x11compression_state\x18\a \x01(\fR\x10compressionState\"\x9b\v\n" +
 	"\x11CompressionPolicy\x129\n" +
 	"\aprofile\x18\x01 \x01(\x0e2\x15.elbowroom.v1.ProfileB\b\xbaH\x05\x82\x01\x02\x10\x01R\aprofile\x12\x1d\n" +
 	"\aenabled\x18\x02 \x01(\bH\x00R\aenabled\x88\x01\x01\x12:\n" +
@@ -2025,7 +2855,8 @@ const file_elbowroom_v1_compress_proto_rawDesc = "" +
 	"R\x10summaryMaxTokens\x88\x01\x01\x125\n" +
 	"\x14prune_tool_arguments\x18\x11 \x01(\bH\vR\x12pruneToolArguments\x88\x01\x01\x127\n" +
 	"\bmin_gain\x18\x12 \x01(\x01B\x17\xbaH\x14\x12\x12\x11\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\fR\aminGain\x88\x01\x01\x127\n" +
-	"\x10threshold_tokens\x18\x13 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00H\rR\x0fthresholdTokens\x88\x01\x01B\n" +
+	"\x10threshold_tokens\x18\x13 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00H\rR\x0fthresholdTokens\x88\x01\x01\x12\x1b\n" +
+	"\x06redact\x18\x14 \x01(\bH\x0eR\x06redact\x88\x01\x01B\n" +
 	"\n" +
 	"\b_enabledB\f\n" +
 	"\n" +
@@ -2041,12 +2872,12 @@ const file_elbowroom_v1_compress_proto_rawDesc = "" +
 	"\x13_summary_max_tokensB\x17\n" +
 	"\x15_prune_tool_argumentsB\v\n" +
 	"\t_min_gainB\x13\n" +
-	"\x11_threshold_tokens\"\x99\x01\n" +
+	"\x11_threshold_tokensB\t\n" +
+	"\a_redact\"\x99\x01\n" +
 	"\x05Usage\x12,\n" +
 	"\rprompt_tokens\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fpromptTokens\x124\n" +
 	"\x11completion_tokens\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x10completionTokens\x12,\n" +
-	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\xa7\n" +
-	"\n" +
+	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\xce\v\n" +
 	"\x11CompressionReport\x12#\n" +
 	"\rtokens_before\x18\x01 \x01(\x05R\ftokensBefore\x12!\n" +
 	"\ftokens_after\x18\x02 \x01(\x05R\vtokensAfter\x12%\n" +
@@ -2079,9 +2910,38 @@ const file_elbowroom_v1_compress_proto_rawDesc = "" +
 	"\bwarnings\x18\x1b \x03(\v2\x15.elbowroom.v1.WarningR\bwarnings\x12\x1d\n" +
 	"\n" +
 	"counted_by\x18\x1c \x01(\tR\tcountedBy\x126\n" +
-	"\aremoved\x18\x1d \x01(\v2\x1c.elbowroom.v1.RemovedContentR\aremovedB\x10\n" +
+	"\aremoved\x18\x1d \x01(\v2\x1c.elbowroom.v1.RemovedContentR\aremoved\x128\n" +
+	"\n" +
+	"continuity\x18\x1e \x01(\v2\x18.elbowroom.v1.ContinuityR\n" +
+	"continuity\x122\n" +
+	"\bfidelity\x18\x1f \x01(\v2\x16.elbowroom.v1.FidelityR\bfidelity\x127\n" +
+	"\n" +
+	"redactions\x18  \x03(\v2\x17.elbowroom.v1.RedactionR\n" +
+	"redactionsB\x10\n" +
 	"\x0e_summary_indexB\x16\n" +
-	"\x14_first_changed_index\"\xc5\x01\n" +
+	"\x14_first_changed_index\"\x97\x01\n" +
+	"\n" +
+	"Continuity\x126\n" +
+	"\x06result\x18\x01 \x01(\x0e2\x1e.elbowroom.v1.ContinuityResultR\x06result\x12\x14\n" +
+	"\x05round\x18\x02 \x01(\x05R\x05round\x12\x10\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\x12)\n" +
+	"\x10messages_covered\x18\x04 \x01(\x05R\x0fmessagesCovered\"\xb2\x01\n" +
+	"\bFidelity\x12\x14\n" +
+	"\x05facts\x18\x01 \x01(\x05R\x05facts\x12\x12\n" +
+	"\x04kept\x18\x02 \x01(\x05R\x04kept\x12\x1a\n" +
+	"\brepaired\x18\x03 \x01(\x05R\brepaired\x12\x12\n" +
+	"\x04lost\x18\x04 \x01(\x05R\x04lost\x12\x1a\n" +
+	"\binvented\x18\x05 \x01(\x05R\binvented\x120\n" +
+	"\x05items\x18\x06 \x03(\v2\x1a.elbowroom.v1.FidelityItemR\x05items\"\x9e\x01\n" +
+	"\fFidelityItem\x12*\n" +
+	"\x04fate\x18\x01 \x01(\x0e2\x16.elbowroom.v1.FactFateR\x04fate\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\x12(\n" +
+	"\rmessage_index\x18\x04 \x01(\x05H\x00R\fmessageIndex\x88\x01\x01B\x10\n" +
+	"\x0e_message_index\"5\n" +
+	"\tRedaction\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\"\xc5\x01\n" +
 	"\x0eRemovedContent\x12\x1a\n" +
 	"\bmessages\x18\x01 \x01(\x05R\bmessages\x12\x16\n" +
 	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\x12\x1d\n" +
@@ -2108,20 +2968,44 @@ const file_elbowroom_v1_compress_proto_rawDesc = "" +
 	"\x06Repair\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.elbowroom.v1.RepairKindR\x04kind\x12#\n" +
 	"\rmessage_index\x18\x02 \x01(\x05R\fmessageIndex\x12\x1e\n" +
-	"\vtool_use_id\x18\x03 \x01(\tR\ttoolUseId\"D\n" +
+	"\vtool_use_id\x18\x03 \x01(\tR\ttoolUseId\"t\n" +
 	"\n" +
 	"FailedRung\x12\x1e\n" +
 	"\n" +
 	"summarizer\x18\x01 \x01(\tR\n" +
 	"summarizer\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x99\x01\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
+	"\x04code\x18\x03 \x01(\tR\x04code\x12\x1a\n" +
+	"\battempts\x18\x04 \x01(\x05R\battempts\"\xc7\x01\n" +
 	"\x0fSummarizerUsage\x12\x1e\n" +
 	"\n" +
 	"summarizer\x18\x01 \x01(\tR\n" +
 	"summarizer\x12\x14\n" +
 	"\x05calls\x18\x02 \x01(\x05R\x05calls\x12#\n" +
 	"\rprompt_tokens\x18\x03 \x01(\x05R\fpromptTokens\x12+\n" +
-	"\x11completion_tokens\x18\x04 \x01(\x05R\x10completionTokens*B\n" +
+	"\x11completion_tokens\x18\x04 \x01(\x05R\x10completionTokens\x12\x14\n" +
+	"\x05model\x18\x05 \x01(\tR\x05model\x12\x16\n" +
+	"\x06reused\x18\x06 \x01(\bR\x06reused\"X\n" +
+	"\x15StreamCompressRequest\x12?\n" +
+	"\arequest\x18\x01 \x01(\v2\x1d.elbowroom.v1.CompressRequestB\x06\xbaH\x03\xc8\x01\x01R\arequest\"\xdc\x01\n" +
+	"\x16StreamCompressResponse\x12<\n" +
+	"\bprogress\x18\x01 \x01(\v2\x1e.elbowroom.v1.CompressProgressH\x00R\bprogress\x12A\n" +
+	"\rsummary_piece\x18\x02 \x01(\v2\x1a.elbowroom.v1.SummaryPieceH\x00R\fsummaryPiece\x128\n" +
+	"\x06result\x18\x03 \x01(\v2\x1e.elbowroom.v1.CompressResponseH\x00R\x06resultB\a\n" +
+	"\x05event\"\xaa\x01\n" +
+	"\x10CompressProgress\x121\n" +
+	"\x05phase\x18\x01 \x01(\x0e2\x1b.elbowroom.v1.CompressPhaseR\x05phase\x12\x16\n" +
+	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\x12+\n" +
+	"\x11summarized_tokens\x18\x03 \x01(\x05R\x10summarizedTokens\x12\x1e\n" +
+	"\n" +
+	"summarizer\x18\x04 \x01(\tR\n" +
+	"summarizer\"\\\n" +
+	"\fSummaryPiece\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x1e\n" +
+	"\n" +
+	"summarizer\x18\x02 \x01(\tR\n" +
+	"summarizer\x12\x18\n" +
+	"\arestart\x18\x03 \x01(\bR\arestart*B\n" +
 	"\x05Layer\x12\x15\n" +
 	"\x11LAYER_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vLAYER_AGENT\x10\x01\x12\x11\n" +
@@ -2157,7 +3041,16 @@ const file_elbowroom_v1_compress_proto_rawDesc = "" +
 	"\rFailurePolicy\x12\x1e\n" +
 	"\x1aFAILURE_POLICY_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17FAILURE_POLICY_FALLBACK\x10\x01\x12\x18\n" +
-	"\x14FAILURE_POLICY_ABORT\x10\x02*\x9e\x01\n" +
+	"\x14FAILURE_POLICY_ABORT\x10\x02*l\n" +
+	"\x10ContinuityResult\x12!\n" +
+	"\x1dCONTINUITY_RESULT_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15CONTINUITY_RESULT_HIT\x10\x01\x12\x1a\n" +
+	"\x16CONTINUITY_RESULT_MISS\x10\x02*i\n" +
+	"\bFactFate\x12\x19\n" +
+	"\x15FACT_FATE_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12FACT_FATE_REPAIRED\x10\x01\x12\x12\n" +
+	"\x0eFACT_FATE_LOST\x10\x02\x12\x16\n" +
+	"\x12FACT_FATE_INVENTED\x10\x03*\x9e\x01\n" +
 	"\n" +
 	"RegionKind\x12\x1b\n" +
 	"\x17REGION_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
@@ -2184,7 +3077,14 @@ const file_elbowroom_v1_compress_proto_rawDesc = "" +
 	"\x10RUNG_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bRUNG_LLM\x10\x01\x12\x13\n" +
 	"\x0fRUNG_EXTRACTIVE\x10\x02\x12\x13\n" +
-	"\x0fRUNG_PRUNE_ONLY\x10\x03B=Z;github.com/elbowroom/elbowroom/gen/elbowroom/v1;elbowroomv1b\x06proto3"
+	"\x0fRUNG_PRUNE_ONLY\x10\x03*\xc5\x01\n" +
+	"\rCompressPhase\x12\x1e\n" +
+	"\x1aCOMPRESS_PHASE_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17COMPRESS_PHASE_COUNTING\x10\x01\x12\x1b\n" +
+	"\x17COMPRESS_PHASE_PLANNING\x10\x02\x12\x1e\n" +
+	"\x1aCOMPRESS_PHASE_SUMMARIZING\x10\x03\x12\x1b\n" +
+	"\x17COMPRESS_PHASE_CHECKING\x10\x04\x12\x1d\n" +
+	"\x19COMPRESS_PHASE_ASSEMBLING\x10\x05B=Z;github.com/elbowroom/elbowroom/gen/elbowroom/v1;elbowroomv1b\x06proto3"
 
 var (
 	file_elbowroom_v1_compress_proto_rawDescOnce sync.Once
@@ -2198,71 +3098,93 @@ func file_elbowroom_v1_compress_proto_rawDescGZIP() []byte {
 	return file_elbowroom_v1_compress_proto_rawDescData
 }
 
-var file_elbowroom_v1_compress_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
-var file_elbowroom_v1_compress_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_elbowroom_v1_compress_proto_enumTypes = make([]protoimpl.EnumInfo, 14)
+var file_elbowroom_v1_compress_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_elbowroom_v1_compress_proto_goTypes = []any{
-	(Layer)(0),                  // 0: elbowroom.v1.Layer
-	(Outcome)(0),                // 1: elbowroom.v1.Outcome
-	(Profile)(0),                // 2: elbowroom.v1.Profile
-	(SystemNote)(0),             // 3: elbowroom.v1.SystemNote
-	(ThinkingPolicy)(0),         // 4: elbowroom.v1.ThinkingPolicy
-	(Alternation)(0),            // 5: elbowroom.v1.Alternation
-	(FailurePolicy)(0),          // 6: elbowroom.v1.FailurePolicy
-	(RegionKind)(0),             // 7: elbowroom.v1.RegionKind
-	(PruneKind)(0),              // 8: elbowroom.v1.PruneKind
-	(RepairKind)(0),             // 9: elbowroom.v1.RepairKind
-	(Rung)(0),                   // 10: elbowroom.v1.Rung
-	(*CompressRequest)(nil),     // 11: elbowroom.v1.CompressRequest
-	(*CompressResponse)(nil),    // 12: elbowroom.v1.CompressResponse
-	(*CompressionPolicy)(nil),   // 13: elbowroom.v1.CompressionPolicy
-	(*Usage)(nil),               // 14: elbowroom.v1.Usage
-	(*CompressionReport)(nil),   // 15: elbowroom.v1.CompressionReport
-	(*RemovedContent)(nil),      // 16: elbowroom.v1.RemovedContent
-	(*Region)(nil),              // 17: elbowroom.v1.Region
-	(*PrunedItem)(nil),          // 18: elbowroom.v1.PrunedItem
-	(*Repair)(nil),              // 19: elbowroom.v1.Repair
-	(*FailedRung)(nil),          // 20: elbowroom.v1.FailedRung
-	(*SummarizerUsage)(nil),     // 21: elbowroom.v1.SummarizerUsage
-	(*Conversation)(nil),        // 22: elbowroom.v1.Conversation
-	(View)(0),                   // 23: elbowroom.v1.View
-	(*Edit)(nil),                // 24: elbowroom.v1.Edit
-	(*Splice)(nil),              // 25: elbowroom.v1.Splice
-	(*durationpb.Duration)(nil), // 26: google.protobuf.Duration
-	(*Warning)(nil),             // 27: elbowroom.v1.Warning
+	(Layer)(0),                     // 0: elbowroom.v1.Layer
+	(Outcome)(0),                   // 1: elbowroom.v1.Outcome
+	(Profile)(0),                   // 2: elbowroom.v1.Profile
+	(SystemNote)(0),                // 3: elbowroom.v1.SystemNote
+	(ThinkingPolicy)(0),            // 4: elbowroom.v1.ThinkingPolicy
+	(Alternation)(0),               // 5: elbowroom.v1.Alternation
+	(FailurePolicy)(0),             // 6: elbowroom.v1.FailurePolicy
+	(ContinuityResult)(0),          // 7: elbowroom.v1.ContinuityResult
+	(FactFate)(0),                  // 8: elbowroom.v1.FactFate
+	(RegionKind)(0),                // 9: elbowroom.v1.RegionKind
+	(PruneKind)(0),                 // 10: elbowroom.v1.PruneKind
+	(RepairKind)(0),                // 11: elbowroom.v1.RepairKind
+	(Rung)(0),                      // 12: elbowroom.v1.Rung
+	(CompressPhase)(0),             // 13: elbowroom.v1.CompressPhase
+	(*CompressRequest)(nil),        // 14: elbowroom.v1.CompressRequest
+	(*CompressResponse)(nil),       // 15: elbowroom.v1.CompressResponse
+	(*CompressionPolicy)(nil),      // 16: elbowroom.v1.CompressionPolicy
+	(*Usage)(nil),                  // 17: elbowroom.v1.Usage
+	(*CompressionReport)(nil),      // 18: elbowroom.v1.CompressionReport
+	(*Continuity)(nil),             // 19: elbowroom.v1.Continuity
+	(*Fidelity)(nil),               // 20: elbowroom.v1.Fidelity
+	(*FidelityItem)(nil),           // 21: elbowroom.v1.FidelityItem
+	(*Redaction)(nil),              // 22: elbowroom.v1.Redaction
+	(*RemovedContent)(nil),         // 23: elbowroom.v1.RemovedContent
+	(*Region)(nil),                 // 24: elbowroom.v1.Region
+	(*PrunedItem)(nil),             // 25: elbowroom.v1.PrunedItem
+	(*Repair)(nil),                 // 26: elbowroom.v1.Repair
+	(*FailedRung)(nil),             // 27: elbowroom.v1.FailedRung
+	(*SummarizerUsage)(nil),        // 28: elbowroom.v1.SummarizerUsage
+	(*StreamCompressRequest)(nil),  // 29: elbowroom.v1.StreamCompressRequest
+	(*StreamCompressResponse)(nil), // 30: elbowroom.v1.StreamCompressResponse
+	(*CompressProgress)(nil),       // 31: elbowroom.v1.CompressProgress
+	(*SummaryPiece)(nil),           // 32: elbowroom.v1.SummaryPiece
+	(*Conversation)(nil),           // 33: elbowroom.v1.Conversation
+	(View)(0),                      // 34: elbowroom.v1.View
+	(*Edit)(nil),                   // 35: elbowroom.v1.Edit
+	(*Splice)(nil),                 // 36: elbowroom.v1.Splice
+	(*durationpb.Duration)(nil),    // 37: google.protobuf.Duration
+	(*Warning)(nil),                // 38: elbowroom.v1.Warning
 }
 var file_elbowroom_v1_compress_proto_depIdxs = []int32{
-	22, // 0: elbowroom.v1.CompressRequest.conversation:type_name -> elbowroom.v1.Conversation
-	13, // 1: elbowroom.v1.CompressRequest.policy:type_name -> elbowroom.v1.CompressionPolicy
+	33, // 0: elbowroom.v1.CompressRequest.conversation:type_name -> elbowroom.v1.Conversation
+	16, // 1: elbowroom.v1.CompressRequest.policy:type_name -> elbowroom.v1.CompressionPolicy
 	0,  // 2: elbowroom.v1.CompressRequest.layer:type_name -> elbowroom.v1.Layer
-	14, // 3: elbowroom.v1.CompressRequest.last_usage:type_name -> elbowroom.v1.Usage
-	23, // 4: elbowroom.v1.CompressRequest.view:type_name -> elbowroom.v1.View
+	17, // 3: elbowroom.v1.CompressRequest.last_usage:type_name -> elbowroom.v1.Usage
+	34, // 4: elbowroom.v1.CompressRequest.view:type_name -> elbowroom.v1.View
 	1,  // 5: elbowroom.v1.CompressResponse.outcome:type_name -> elbowroom.v1.Outcome
-	22, // 6: elbowroom.v1.CompressResponse.conversation:type_name -> elbowroom.v1.Conversation
-	24, // 7: elbowroom.v1.CompressResponse.edits:type_name -> elbowroom.v1.Edit
-	25, // 8: elbowroom.v1.CompressResponse.splices:type_name -> elbowroom.v1.Splice
-	15, // 9: elbowroom.v1.CompressResponse.report:type_name -> elbowroom.v1.CompressionReport
+	33, // 6: elbowroom.v1.CompressResponse.conversation:type_name -> elbowroom.v1.Conversation
+	35, // 7: elbowroom.v1.CompressResponse.edits:type_name -> elbowroom.v1.Edit
+	36, // 8: elbowroom.v1.CompressResponse.splices:type_name -> elbowroom.v1.Splice
+	18, // 9: elbowroom.v1.CompressResponse.report:type_name -> elbowroom.v1.CompressionReport
 	2,  // 10: elbowroom.v1.CompressionPolicy.profile:type_name -> elbowroom.v1.Profile
 	3,  // 11: elbowroom.v1.CompressionPolicy.system_note:type_name -> elbowroom.v1.SystemNote
 	4,  // 12: elbowroom.v1.CompressionPolicy.thinking:type_name -> elbowroom.v1.ThinkingPolicy
 	5,  // 13: elbowroom.v1.CompressionPolicy.alternation:type_name -> elbowroom.v1.Alternation
 	6,  // 14: elbowroom.v1.CompressionPolicy.failure_policy:type_name -> elbowroom.v1.FailurePolicy
-	17, // 15: elbowroom.v1.CompressionReport.regions:type_name -> elbowroom.v1.Region
-	18, // 16: elbowroom.v1.CompressionReport.pruned:type_name -> elbowroom.v1.PrunedItem
-	19, // 17: elbowroom.v1.CompressionReport.repairs:type_name -> elbowroom.v1.Repair
-	10, // 18: elbowroom.v1.CompressionReport.rung:type_name -> elbowroom.v1.Rung
-	20, // 19: elbowroom.v1.CompressionReport.failed_rungs:type_name -> elbowroom.v1.FailedRung
-	21, // 20: elbowroom.v1.CompressionReport.summarizer_usage:type_name -> elbowroom.v1.SummarizerUsage
-	26, // 21: elbowroom.v1.CompressionReport.retry_after:type_name -> google.protobuf.Duration
-	27, // 22: elbowroom.v1.CompressionReport.warnings:type_name -> elbowroom.v1.Warning
-	16, // 23: elbowroom.v1.CompressionReport.removed:type_name -> elbowroom.v1.RemovedContent
-	7,  // 24: elbowroom.v1.Region.kind:type_name -> elbowroom.v1.RegionKind
-	8,  // 25: elbowroom.v1.PrunedItem.kind:type_name -> elbowroom.v1.PruneKind
-	9,  // 26: elbowroom.v1.Repair.kind:type_name -> elbowroom.v1.RepairKind
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	24, // 15: elbowroom.v1.CompressionReport.regions:type_name -> elbowroom.v1.Region
+	25, // 16: elbowroom.v1.CompressionReport.pruned:type_name -> elbowroom.v1.PrunedItem
+	26, // 17: elbowroom.v1.CompressionReport.repairs:type_name -> elbowroom.v1.Repair
+	12, // 18: elbowroom.v1.CompressionReport.rung:type_name -> elbowroom.v1.Rung
+	27, // 19: elbowroom.v1.CompressionReport.failed_rungs:type_name -> elbowroom.v1.FailedRung
+	28, // 20: elbowroom.v1.CompressionReport.summarizer_usage:type_name -> elbowroom.v1.SummarizerUsage
+	37, // 21: elbowroom.v1.CompressionReport.retry_after:type_name -> google.protobuf.Duration
+	38, // 22: elbowroom.v1.CompressionReport.warnings:type_name -> elbowroom.v1.Warning
+	23, // 23: elbowroom.v1.CompressionReport.removed:type_name -> elbowroom.v1.RemovedContent
+	19, // 24: elbowroom.v1.CompressionReport.continuity:type_name -> elbowroom.v1.Continuity
+	20, // 25: elbowroom.v1.CompressionReport.fidelity:type_name -> elbowroom.v1.Fidelity
+	22, // 26: elbowroom.v1.CompressionReport.redactions:type_name -> elbowroom.v1.Redaction
+	7,  // 27: elbowroom.v1.Continuity.result:type_name -> elbowroom.v1.ContinuityResult
+	21, // 28: elbowroom.v1.Fidelity.items:type_name -> elbowroom.v1.FidelityItem
+	8,  // 29: elbowroom.v1.FidelityItem.fate:type_name -> elbowroom.v1.FactFate
+	9,  // 30: elbowroom.v1.Region.kind:type_name -> elbowroom.v1.RegionKind
+	10, // 31: elbowroom.v1.PrunedItem.kind:type_name -> elbowroom.v1.PruneKind
+	11, // 32: elbowroom.v1.Repair.kind:type_name -> elbowroom.v1.RepairKind
+	14, // 33: elbowroom.v1.StreamCompressRequest.request:type_name -> elbowroom.v1.CompressRequest
+	31, // 34: elbowroom.v1.StreamCompressResponse.progress:type_name -> elbowroom.v1.CompressProgress
+	32, // 35: elbowroom.v1.StreamCompressResponse.summary_piece:type_name -> elbowroom.v1.SummaryPiece
+	15, // 36: elbowroom.v1.StreamCompressResponse.result:type_name -> elbowroom.v1.CompressResponse
+	13, // 37: elbowroom.v1.CompressProgress.phase:type_name -> elbowroom.v1.CompressPhase
+	38, // [38:38] is the sub-list for method output_type
+	38, // [38:38] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_elbowroom_v1_compress_proto_init() }
@@ -2273,13 +3195,19 @@ func file_elbowroom_v1_compress_proto_init() {
 	file_elbowroom_v1_conversation_proto_init()
 	file_elbowroom_v1_compress_proto_msgTypes[2].OneofWrappers = []any{}
 	file_elbowroom_v1_compress_proto_msgTypes[4].OneofWrappers = []any{}
+	file_elbowroom_v1_compress_proto_msgTypes[7].OneofWrappers = []any{}
+	file_elbowroom_v1_compress_proto_msgTypes[16].OneofWrappers = []any{
+		(*StreamCompressResponse_Progress)(nil),
+		(*StreamCompressResponse_SummaryPiece)(nil),
+		(*StreamCompressResponse_Result)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_elbowroom_v1_compress_proto_rawDesc), len(file_elbowroom_v1_compress_proto_rawDesc)),
-			NumEnums:      11,
-			NumMessages:   11,
+			NumEnums:      14,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -739,9 +739,10 @@ const file_elbowroom_v1_context_service_proto_rawDesc = "" +
 	"\x0eThinkingRegime\x12\x1f\n" +
 	"\x1bTHINKING_REGIME_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17THINKING_REGIME_UNBOUND\x10\x01\x12\x19\n" +
-	"\x15THINKING_REGIME_BOUND\x10\x022\xae\x03\n" +
+	"\x15THINKING_REGIME_BOUND\x10\x022\x8d\x04\n" +
 	"\x0eContextService\x12I\n" +
-	"\bCompress\x12\x1d.elbowroom.v1.CompressRequest\x1a\x1e.elbowroom.v1.CompressResponse\x12d\n" +
+	"\bCompress\x12\x1d.elbowroom.v1.CompressRequest\x1a\x1e.elbowroom.v1.CompressResponse\x12]\n" +
+	"\x0eStreamCompress\x12#.elbowroom.v1.StreamCompressRequest\x1a$.elbowroom.v1.StreamCompressResponse0\x01\x12d\n" +
 	"\x11ApplyCacheControl\x12&.elbowroom.v1.ApplyCacheControlRequest\x1a'.elbowroom.v1.ApplyCacheControlResponse\x12R\n" +
 	"\vCountTokens\x12 .elbowroom.v1.CountTokensRequest\x1a!.elbowroom.v1.CountTokensResponse\x12F\n" +
 	"\aPrepare\x12\x1c.elbowroom.v1.PrepareRequest\x1a\x1d.elbowroom.v1.PrepareResponse\x12O\n" +
@@ -786,11 +787,13 @@ var file_elbowroom_v1_context_service_proto_goTypes = []any{
 	(*SkippedPlace)(nil),              // 20: elbowroom.v1.SkippedPlace
 	(*Warning)(nil),                   // 21: elbowroom.v1.Warning
 	(*CompressRequest)(nil),           // 22: elbowroom.v1.CompressRequest
-	(*ApplyCacheControlRequest)(nil),  // 23: elbowroom.v1.ApplyCacheControlRequest
-	(*CountTokensRequest)(nil),        // 24: elbowroom.v1.CountTokensRequest
-	(*CompressResponse)(nil),          // 25: elbowroom.v1.CompressResponse
-	(*ApplyCacheControlResponse)(nil), // 26: elbowroom.v1.ApplyCacheControlResponse
-	(*CountTokensResponse)(nil),       // 27: elbowroom.v1.CountTokensResponse
+	(*StreamCompressRequest)(nil),     // 23: elbowroom.v1.StreamCompressRequest
+	(*ApplyCacheControlRequest)(nil),  // 24: elbowroom.v1.ApplyCacheControlRequest
+	(*CountTokensRequest)(nil),        // 25: elbowroom.v1.CountTokensRequest
+	(*CompressResponse)(nil),          // 26: elbowroom.v1.CompressResponse
+	(*StreamCompressResponse)(nil),    // 27: elbowroom.v1.StreamCompressResponse
+	(*ApplyCacheControlResponse)(nil), // 28: elbowroom.v1.ApplyCacheControlResponse
+	(*CountTokensResponse)(nil),       // 29: elbowroom.v1.CountTokensResponse
 }
 var file_elbowroom_v1_context_service_proto_depIdxs = []int32{
 	6,  // 0: elbowroom.v1.PrepareRequest.conversation:type_name -> elbowroom.v1.Conversation
@@ -815,17 +818,19 @@ var file_elbowroom_v1_context_service_proto_depIdxs = []int32{
 	5,  // 19: elbowroom.v1.ListModelsResponse.unknown:type_name -> elbowroom.v1.Model
 	0,  // 20: elbowroom.v1.Model.thinking:type_name -> elbowroom.v1.ThinkingRegime
 	22, // 21: elbowroom.v1.ContextService.Compress:input_type -> elbowroom.v1.CompressRequest
-	23, // 22: elbowroom.v1.ContextService.ApplyCacheControl:input_type -> elbowroom.v1.ApplyCacheControlRequest
-	24, // 23: elbowroom.v1.ContextService.CountTokens:input_type -> elbowroom.v1.CountTokensRequest
-	1,  // 24: elbowroom.v1.ContextService.Prepare:input_type -> elbowroom.v1.PrepareRequest
-	3,  // 25: elbowroom.v1.ContextService.ListModels:input_type -> elbowroom.v1.ListModelsRequest
-	25, // 26: elbowroom.v1.ContextService.Compress:output_type -> elbowroom.v1.CompressResponse
-	26, // 27: elbowroom.v1.ContextService.ApplyCacheControl:output_type -> elbowroom.v1.ApplyCacheControlResponse
-	27, // 28: elbowroom.v1.ContextService.CountTokens:output_type -> elbowroom.v1.CountTokensResponse
-	2,  // 29: elbowroom.v1.ContextService.Prepare:output_type -> elbowroom.v1.PrepareResponse
-	4,  // 30: elbowroom.v1.ContextService.ListModels:output_type -> elbowroom.v1.ListModelsResponse
-	26, // [26:31] is the sub-list for method output_type
-	21, // [21:26] is the sub-list for method input_type
+	23, // 22: elbowroom.v1.ContextService.StreamCompress:input_type -> elbowroom.v1.StreamCompressRequest
+	24, // 23: elbowroom.v1.ContextService.ApplyCacheControl:input_type -> elbowroom.v1.ApplyCacheControlRequest
+	25, // 24: elbowroom.v1.ContextService.CountTokens:input_type -> elbowroom.v1.CountTokensRequest
+	1,  // 25: elbowroom.v1.ContextService.Prepare:input_type -> elbowroom.v1.PrepareRequest
+	3,  // 26: elbowroom.v1.ContextService.ListModels:input_type -> elbowroom.v1.ListModelsRequest
+	26, // 27: elbowroom.v1.ContextService.Compress:output_type -> elbowroom.v1.CompressResponse
+	27, // 28: elbowroom.v1.ContextService.StreamCompress:output_type -> elbowroom.v1.StreamCompressResponse
+	28, // 29: elbowroom.v1.ContextService.ApplyCacheControl:output_type -> elbowroom.v1.ApplyCacheControlResponse
+	29, // 30: elbowroom.v1.ContextService.CountTokens:output_type -> elbowroom.v1.CountTokensResponse
+	2,  // 31: elbowroom.v1.ContextService.Prepare:output_type -> elbowroom.v1.PrepareResponse
+	4,  // 32: elbowroom.v1.ContextService.ListModels:output_type -> elbowroom.v1.ListModelsResponse
+	27, // [27:33] is the sub-list for method output_type
+	21, // [21:27] is the sub-list for method input_type
 	21, // [21:21] is the sub-list for extension type_name
 	21, // [21:21] is the sub-list for extension extendee
 	0,  // [0:21] is the sub-list for field type_name

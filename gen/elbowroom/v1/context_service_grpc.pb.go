@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ContextService_Compress_FullMethodName          = "/elbowroom.v1.ContextService/Compress"
+	ContextService_StreamCompress_FullMethodName    = "/elbowroom.v1.ContextService/StreamCompress"
 	ContextService_ApplyCacheControl_FullMethodName = "/elbowroom.v1.ContextService/ApplyCacheControl"
 	ContextService_CountTokens_FullMethodName       = "/elbowroom.v1.ContextService/CountTokens"
 	ContextService_Prepare_FullMethodName           = "/elbowroom.v1.ContextService/Prepare"
@@ -39,6 +40,8 @@ type ContextServiceClient interface {
 	// Compress returns the conversation, shorter where it is time for it: old tool results become one line, the middle becomes a
 	// structured summary, head and tail stay byte for byte.
 	Compress(ctx context.Context, in *CompressRequest, opts ...grpc.CallOption) (*CompressResponse, error)
+	// StreamCompress is Compress with progress: phases, the summary's text as it is written, then the result.
+	StreamCompress(ctx context.Context, in *StreamCompressRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamCompressResponse], error)
 	// ApplyCacheControl returns the conversation with cache breakpoints in the places the provider reads best.
 	ApplyCacheControl(ctx context.Context, in *ApplyCacheControlRequest, opts ...grpc.CallOption) (*ApplyCacheControlResponse, error)
 	// CountTokens returns the size of a conversation or text in tokens, with bounds.
@@ -66,6 +69,25 @@ func (c *contextServiceClient) Compress(ctx context.Context, in *CompressRequest
 	}
 	return out, nil
 }
+
+func (c *contextServiceClient) StreamCompress(ctx context.Context, in *StreamCompressRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamCompressResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ContextService_ServiceDesc.Streams[0], ContextService_StreamCompress_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[StreamCompressRequest, StreamCompressResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ContextService_StreamCompressClient = grpc.ServerStreamingClient[StreamCompressResponse]
 
 func (c *contextServiceClient) ApplyCacheControl(ctx context.Context, in *ApplyCacheControlRequest, opts ...grpc.CallOption) (*ApplyCacheControlResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -120,6 +142,8 @@ type ContextServiceServer interface {
 	// Compress returns the conversation, shorter where it is time for it: old tool results become one line, the middle becomes a
 	// structured summary, head and tail stay byte for byte.
 	Compress(context.Context, *CompressRequest) (*CompressResponse, error)
+	// StreamCompress is Compress with progress: phases, the summary's text as it is written, then the result.
+	StreamCompress(*StreamCompressRequest, grpc.ServerStreamingServer[StreamCompressResponse]) error
 	// ApplyCacheControl returns the conversation with cache breakpoints in the places the provider reads best.
 	ApplyCacheControl(context.Context, *ApplyCacheControlRequest) (*ApplyCacheControlResponse, error)
 	// CountTokens returns the size of a conversation or text in tokens, with bounds.
@@ -140,6 +164,9 @@ type UnimplementedContextServiceServer struct{}
 
 func (UnimplementedContextServiceServer) Compress(context.Context, *CompressRequest) (*CompressResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Compress not implemented")
+}
+func (UnimplementedContextServiceServer) StreamCompress(*StreamCompressRequest, grpc.ServerStreamingServer[StreamCompressResponse]) error {
+	return status.Error(codes.Unimplemented, "method StreamCompress not implemented")
 }
 func (UnimplementedContextServiceServer) ApplyCacheControl(context.Context, *ApplyCacheControlRequest) (*ApplyCacheControlResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApplyCacheControl not implemented")
@@ -191,6 +218,17 @@ func _ContextService_Compress_Handler(srv interface{}, ctx context.Context, dec 
 	}
 	return interceptor(ctx, in, info, handler)
 }
+
+func _ContextService_StreamCompress_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(StreamCompressRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ContextServiceServer).StreamCompress(m, &grpc.GenericServerStream[StreamCompressRequest, StreamCompressResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ContextService_StreamCompressServer = grpc.ServerStreamingServer[StreamCompressResponse]
 
 func _ContextService_ApplyCacheControl_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ApplyCacheControlRequest)
@@ -292,6 +330,12 @@ var ContextService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ContextService_ListModels_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "StreamCompress",
+			Handler:       _ContextService_StreamCompress_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "elbowroom/v1/context_service.proto",
 }

@@ -34,6 +34,9 @@ const (
 	Method_METHOD_LOCAL Method = 2
 	// Responses only: estimated from another vocabulary, with bounds.
 	Method_METHOD_ESTIMATE Method = 3
+	// By the provider's own endpoint, over the network, with the server's key for it. Where that fails or no key is set, the
+	// count is the local one and the response's provider says why.
+	Method_METHOD_PROVIDER Method = 4
 )
 
 // Enum value maps for Method.
@@ -43,12 +46,14 @@ var (
 		1: "METHOD_AUTO",
 		2: "METHOD_LOCAL",
 		3: "METHOD_ESTIMATE",
+		4: "METHOD_PROVIDER",
 	}
 	Method_value = map[string]int32{
 		"METHOD_UNSPECIFIED": 0,
 		"METHOD_AUTO":        1,
 		"METHOD_LOCAL":       2,
 		"METHOD_ESTIMATE":    3,
+		"METHOD_PROVIDER":    4,
 	}
 )
 
@@ -89,7 +94,11 @@ type CountTokensRequest struct {
 	// The model, which decides the tokenizer. Empty: the model named in a native body, else an unknown model.
 	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
 	// How to count. Default METHOD_AUTO.
-	Method        Method `protobuf:"varint,4,opt,name=method,proto3,enum=elbowroom.v1.Method" json:"method,omitempty"`
+	Method Method `protobuf:"varint,4,opt,name=method,proto3,enum=elbowroom.v1.Method" json:"method,omitempty"`
+	// What the provider reported for an earlier request of this conversation. The count is then the reported prompt for the
+	// messages it covered plus the local count of those after them; the response's anchor says so. Default: everything is
+	// counted here. A report that does not fit the conversation is ignored, and the anchor says why.
+	LastUsage     *Usage `protobuf:"bytes,5,opt,name=last_usage,json=lastUsage,proto3" json:"last_usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -152,25 +161,40 @@ func (x *CountTokensRequest) GetMethod() Method {
 	return Method_METHOD_UNSPECIFIED
 }
 
+func (x *CountTokensRequest) GetLastUsage() *Usage {
+	if x != nil {
+		return x.LastUsage
+	}
+	return nil
+}
+
 // CountTokensResponse is the size.
 type CountTokensResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The count, or the best estimate of it.
+	// The count, or the best estimate of it. With an applied anchor: the reported prompt plus anchor.tokens_after. With
+	// METHOD_PROVIDER: the provider's own count.
 	Tokens int32 `protobuf:"varint,1,opt,name=tokens,proto3" json:"tokens,omitempty"`
-	// With 95 % certainty at least this many.
+	// With 95 % certainty at least this many. What an applied anchor covers is known; only what came after it may be off.
 	LowerBound int32 `protobuf:"varint,2,opt,name=lower_bound,json=lowerBound,proto3" json:"lower_bound,omitempty"`
 	// With 95 % certainty at most this many.
 	UpperBound int32 `protobuf:"varint,3,opt,name=upper_bound,json=upperBound,proto3" json:"upper_bound,omitempty"`
-	// How it was counted: METHOD_LOCAL with the model's own vocabulary, or METHOD_ESTIMATE.
+	// How it was counted: METHOD_LOCAL with the model's own vocabulary, METHOD_ESTIMATE, or METHOD_PROVIDER. With an applied
+	// anchor: how the messages after it were counted.
 	Method Method `protobuf:"varint,4,opt,name=method,proto3,enum=elbowroom.v1.Method" json:"method,omitempty"`
-	// The vocabulary, or the estimate's name.
+	// The vocabulary, or the estimate's name. With METHOD_PROVIDER: what the messages and parts were counted with.
 	Encoding string `protobuf:"bytes,5,opt,name=encoding,proto3" json:"encoding,omitempty"`
-	// Tokens of each message, its framing included.
+	// Tokens of each message, its framing included: always the local count, uncorrected. They, the system prompt, the tools
+	// and the start of the answer add up to tokens, unless an anchor applies or the provider counted: then the sum of the
+	// parts is what would have been counted here, and tokens is the better number for the whole.
 	Messages []*MessageTokens `protobuf:"bytes,6,rep,name=messages,proto3" json:"messages,omitempty"`
-	// The same tokens by part.
+	// The local count by part.
 	Parts *TokenParts `protobuf:"bytes,7,opt,name=parts,proto3" json:"parts,omitempty"`
 	// Things that did not stop the work.
-	Warnings      []*Warning `protobuf:"bytes,8,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings []*Warning `protobuf:"bytes,8,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// What became of last_usage. Not set without one.
+	Anchor *UsageAnchor `protobuf:"bytes,9,opt,name=anchor,proto3" json:"anchor,omitempty"`
+	// What became of METHOD_PROVIDER. Not set unless the request asks for it.
+	Provider      *ProviderCount `protobuf:"bytes,10,opt,name=provider,proto3" json:"provider,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -261,6 +285,214 @@ func (x *CountTokensResponse) GetWarnings() []*Warning {
 	return nil
 }
 
+func (x *CountTokensResponse) GetAnchor() *UsageAnchor {
+	if x != nil {
+		return x.Anchor
+	}
+	return nil
+}
+
+func (x *CountTokensResponse) GetProvider() *ProviderCount {
+	if x != nil {
+		return x.Provider
+	}
+	return nil
+}
+
+// UsageAnchor says how a reported usage entered the count.
+type UsageAnchor struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the report was used. If not, tokens is the local count and the fields below covered_messages are 0.
+	Applied bool `protobuf:"varint,1,opt,name=applied,proto3" json:"applied,omitempty"`
+	// Why the report was ignored: it covers messages that the request does not have, it names no prompt, or its prompt is far
+	// smaller than the messages it covers (cached input counts too). Empty if it was applied.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The reported prompt, in tokens.
+	PromptTokens int32 `protobuf:"varint,3,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
+	// How many leading messages the prompt stands for. The system prompt, the tools and the start of an answer are in it too.
+	CoveredMessages int32 `protobuf:"varint,4,opt,name=covered_messages,json=coveredMessages,proto3" json:"covered_messages,omitempty"`
+	// What is counted here for the same part of the request, in tokens.
+	CoveredLocalTokens int32 `protobuf:"varint,5,opt,name=covered_local_tokens,json=coveredLocalTokens,proto3" json:"covered_local_tokens,omitempty"`
+	// The messages after it in tokens: counted here, times the correction. The reply to the reported prompt is among them;
+	// it is counted as it stands and not by completion_tokens, which hold reasoning that is not sent back.
+	TokensAfter int32 `protobuf:"varint,6,opt,name=tokens_after,json=tokensAfter,proto3" json:"tokens_after,omitempty"`
+	// The factor between the local count of those messages and tokens_after: measured_ratio within the bounds. 1 if the
+	// model's own vocabulary is at hand, whose counts are not corrected, or if the covered part is too short to learn from.
+	Correction float64 `protobuf:"fixed64,7,opt,name=correction,proto3" json:"correction,omitempty"`
+	// prompt_tokens / covered_local_tokens: how the model's tokenizer compares with the count made here. 0 if nothing was covered.
+	MeasuredRatio float64 `protobuf:"fixed64,8,opt,name=measured_ratio,json=measuredRatio,proto3" json:"measured_ratio,omitempty"`
+	// The bounds that the correction is kept in, for example 0.75 and 1.5. Both 0 if the counts are not corrected.
+	CorrectionMin float64 `protobuf:"fixed64,9,opt,name=correction_min,json=correctionMin,proto3" json:"correction_min,omitempty"`
+	// See correction_min.
+	CorrectionMax float64 `protobuf:"fixed64,10,opt,name=correction_max,json=correctionMax,proto3" json:"correction_max,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UsageAnchor) Reset() {
+	*x = UsageAnchor{}
+	mi := &file_elbowroom_v1_count_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UsageAnchor) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UsageAnchor) ProtoMessage() {}
+
+func (x *UsageAnchor) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_count_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UsageAnchor.ProtoReflect.Descriptor instead.
+func (*UsageAnchor) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_count_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *UsageAnchor) GetApplied() bool {
+	if x != nil {
+		return x.Applied
+	}
+	return false
+}
+
+func (x *UsageAnchor) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *UsageAnchor) GetPromptTokens() int32 {
+	if x != nil {
+		return x.PromptTokens
+	}
+	return 0
+}
+
+func (x *UsageAnchor) GetCoveredMessages() int32 {
+	if x != nil {
+		return x.CoveredMessages
+	}
+	return 0
+}
+
+func (x *UsageAnchor) GetCoveredLocalTokens() int32 {
+	if x != nil {
+		return x.CoveredLocalTokens
+	}
+	return 0
+}
+
+func (x *UsageAnchor) GetTokensAfter() int32 {
+	if x != nil {
+		return x.TokensAfter
+	}
+	return 0
+}
+
+func (x *UsageAnchor) GetCorrection() float64 {
+	if x != nil {
+		return x.Correction
+	}
+	return 0
+}
+
+func (x *UsageAnchor) GetMeasuredRatio() float64 {
+	if x != nil {
+		return x.MeasuredRatio
+	}
+	return 0
+}
+
+func (x *UsageAnchor) GetCorrectionMin() float64 {
+	if x != nil {
+		return x.CorrectionMin
+	}
+	return 0
+}
+
+func (x *UsageAnchor) GetCorrectionMax() float64 {
+	if x != nil {
+		return x.CorrectionMax
+	}
+	return 0
+}
+
+// ProviderCount says what became of METHOD_PROVIDER.
+type ProviderCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether tokens is the provider's count.
+	Used bool `protobuf:"varint,1,opt,name=used,proto3" json:"used,omitempty"`
+	// The provider that the model belongs to, for example "anthropic". Empty if none is known.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Why the count is the local one, empty if it is the provider's: no key for it, no such endpoint, a timeout, its error.
+	FallbackReason string `protobuf:"bytes,3,opt,name=fallback_reason,json=fallbackReason,proto3" json:"fallback_reason,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ProviderCount) Reset() {
+	*x = ProviderCount{}
+	mi := &file_elbowroom_v1_count_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProviderCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProviderCount) ProtoMessage() {}
+
+func (x *ProviderCount) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_count_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProviderCount.ProtoReflect.Descriptor instead.
+func (*ProviderCount) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_count_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ProviderCount) GetUsed() bool {
+	if x != nil {
+		return x.Used
+	}
+	return false
+}
+
+func (x *ProviderCount) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ProviderCount) GetFallbackReason() string {
+	if x != nil {
+		return x.FallbackReason
+	}
+	return ""
+}
+
 // MessageTokens is the size of one message.
 type MessageTokens struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -272,7 +504,7 @@ type MessageTokens struct {
 
 func (x *MessageTokens) Reset() {
 	*x = MessageTokens{}
-	mi := &file_elbowroom_v1_count_proto_msgTypes[2]
+	mi := &file_elbowroom_v1_count_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -284,7 +516,7 @@ func (x *MessageTokens) String() string {
 func (*MessageTokens) ProtoMessage() {}
 
 func (x *MessageTokens) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_count_proto_msgTypes[2]
+	mi := &file_elbowroom_v1_count_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -297,7 +529,7 @@ func (x *MessageTokens) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageTokens.ProtoReflect.Descriptor instead.
 func (*MessageTokens) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_count_proto_rawDescGZIP(), []int{2}
+	return file_elbowroom_v1_count_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *MessageTokens) GetTokens() int32 {
@@ -332,7 +564,7 @@ type TokenParts struct {
 
 func (x *TokenParts) Reset() {
 	*x = TokenParts{}
-	mi := &file_elbowroom_v1_count_proto_msgTypes[3]
+	mi := &file_elbowroom_v1_count_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -344,7 +576,7 @@ func (x *TokenParts) String() string {
 func (*TokenParts) ProtoMessage() {}
 
 func (x *TokenParts) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_count_proto_msgTypes[3]
+	mi := &file_elbowroom_v1_count_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -357,7 +589,7 @@ func (x *TokenParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenParts.ProtoReflect.Descriptor instead.
 func (*TokenParts) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_count_proto_rawDescGZIP(), []int{3}
+	return file_elbowroom_v1_count_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *TokenParts) GetSystem() int32 {
@@ -420,15 +652,18 @@ var File_elbowroom_v1_count_proto protoreflect.FileDescriptor
 
 const file_elbowroom_v1_count_proto_rawDesc = "" +
 	"\n" +
-	"\x18elbowroom/v1/count.proto\x12\felbowroom.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1felbowroom/v1/conversation.proto\"\xbc\x02\n" +
+	"\x18elbowroom/v1/count.proto\x12\felbowroom.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1belbowroom/v1/compress.proto\x1a\x1felbowroom/v1/conversation.proto\"\x94\x04\n" +
 	"\x12CountTokensRequest\x12>\n" +
 	"\fconversation\x18\x01 \x01(\v2\x1a.elbowroom.v1.ConversationR\fconversation\x12\x17\n" +
 	"\x04text\x18\x02 \x01(\tH\x00R\x04text\x88\x01\x01\x12\x1e\n" +
 	"\x05model\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\x05model\x128\n" +
 	"\x06method\x18\x04 \x01(\x0e2\x14.elbowroom.v1.MethodB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x03R\x06method:j\xbaHg\x1ae\n" +
-	"\x0fcount.one_input\x12(set exactly one of conversation and text\x1a(has(this.conversation) != has(this.text)B\a\n" +
-	"\x05_text\"\xd5\x02\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x03R\x06method\x122\n" +
+	"\n" +
+	"last_usage\x18\x05 \x01(\v2\x13.elbowroom.v1.UsageR\tlastUsage:\x8d\x02\xbaH\x89\x02\x1ae\n" +
+	"\x0fcount.one_input\x12(set exactly one of conversation and text\x1a(has(this.conversation) != has(this.text)\x1a\x9f\x01\n" +
+	"\x1bcount.usage_of_conversation\x12Olast_usage goes with a conversation, a text has no messages that it could cover\x1a/!has(this.last_usage) || has(this.conversation)B\a\n" +
+	"\x05_text\"\xc1\x03\n" +
 	"\x13CountTokensResponse\x12\x16\n" +
 	"\x06tokens\x18\x01 \x01(\x05R\x06tokens\x12\x1f\n" +
 	"\vlower_bound\x18\x02 \x01(\x05R\n" +
@@ -439,7 +674,28 @@ const file_elbowroom_v1_count_proto_rawDesc = "" +
 	"\bencoding\x18\x05 \x01(\tR\bencoding\x127\n" +
 	"\bmessages\x18\x06 \x03(\v2\x1b.elbowroom.v1.MessageTokensR\bmessages\x12.\n" +
 	"\x05parts\x18\a \x01(\v2\x18.elbowroom.v1.TokenPartsR\x05parts\x121\n" +
-	"\bwarnings\x18\b \x03(\v2\x15.elbowroom.v1.WarningR\bwarnings\"'\n" +
+	"\bwarnings\x18\b \x03(\v2\x15.elbowroom.v1.WarningR\bwarnings\x121\n" +
+	"\x06anchor\x18\t \x01(\v2\x19.elbowroom.v1.UsageAnchorR\x06anchor\x127\n" +
+	"\bprovider\x18\n" +
+	" \x01(\v2\x1b.elbowroom.v1.ProviderCountR\bprovider\"\xf9\x02\n" +
+	"\vUsageAnchor\x12\x18\n" +
+	"\aapplied\x18\x01 \x01(\bR\aapplied\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12#\n" +
+	"\rprompt_tokens\x18\x03 \x01(\x05R\fpromptTokens\x12)\n" +
+	"\x10covered_messages\x18\x04 \x01(\x05R\x0fcoveredMessages\x120\n" +
+	"\x14covered_local_tokens\x18\x05 \x01(\x05R\x12coveredLocalTokens\x12!\n" +
+	"\ftokens_after\x18\x06 \x01(\x05R\vtokensAfter\x12\x1e\n" +
+	"\n" +
+	"correction\x18\a \x01(\x01R\n" +
+	"correction\x12%\n" +
+	"\x0emeasured_ratio\x18\b \x01(\x01R\rmeasuredRatio\x12%\n" +
+	"\x0ecorrection_min\x18\t \x01(\x01R\rcorrectionMin\x12%\n" +
+	"\x0ecorrection_max\x18\n" +
+	" \x01(\x01R\rcorrectionMax\"`\n" +
+	"\rProviderCount\x12\x12\n" +
+	"\x04used\x18\x01 \x01(\bR\x04used\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12'\n" +
+	"\x0ffallback_reason\x18\x03 \x01(\tR\x0efallbackReason\"'\n" +
 	"\rMessageTokens\x12\x16\n" +
 	"\x06tokens\x18\x01 \x01(\x05R\x06tokens\"\xde\x01\n" +
 	"\n" +
@@ -452,12 +708,13 @@ const file_elbowroom_v1_count_proto_rawDesc = "" +
 	"\ftool_results\x18\x05 \x01(\x05R\vtoolResults\x12\x14\n" +
 	"\x05media\x18\x06 \x01(\x05R\x05media\x12\x18\n" +
 	"\aframing\x18\a \x01(\x05R\aframing\x12\x1c\n" +
-	"\treasoning\x18\b \x01(\x05R\treasoning*X\n" +
+	"\treasoning\x18\b \x01(\x05R\treasoning*m\n" +
 	"\x06Method\x12\x16\n" +
 	"\x12METHOD_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vMETHOD_AUTO\x10\x01\x12\x10\n" +
 	"\fMETHOD_LOCAL\x10\x02\x12\x13\n" +
-	"\x0fMETHOD_ESTIMATE\x10\x03B=Z;github.com/elbowroom/elbowroom/gen/elbowroom/v1;elbowroomv1b\x06proto3"
+	"\x0fMETHOD_ESTIMATE\x10\x03\x12\x13\n" +
+	"\x0fMETHOD_PROVIDER\x10\x04B=Z;github.com/elbowroom/elbowroom/gen/elbowroom/v1;elbowroomv1b\x06proto3"
 
 var (
 	file_elbowroom_v1_count_proto_rawDescOnce sync.Once
@@ -472,28 +729,34 @@ func file_elbowroom_v1_count_proto_rawDescGZIP() []byte {
 }
 
 var file_elbowroom_v1_count_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_elbowroom_v1_count_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_elbowroom_v1_count_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_elbowroom_v1_count_proto_goTypes = []any{
 	(Method)(0),                 // 0: elbowroom.v1.Method
 	(*CountTokensRequest)(nil),  // 1: elbowroom.v1.CountTokensRequest
 	(*CountTokensResponse)(nil), // 2: elbowroom.v1.CountTokensResponse
-	(*MessageTokens)(nil),       // 3: elbowroom.v1.MessageTokens
-	(*TokenParts)(nil),          // 4: elbowroom.v1.TokenParts
-	(*Conversation)(nil),        // 5: elbowroom.v1.Conversation
-	(*Warning)(nil),             // 6: elbowroom.v1.Warning
+	(*UsageAnchor)(nil),         // 3: elbowroom.v1.UsageAnchor
+	(*ProviderCount)(nil),       // 4: elbowroom.v1.ProviderCount
+	(*MessageTokens)(nil),       // 5: elbowroom.v1.MessageTokens
+	(*TokenParts)(nil),          // 6: elbowroom.v1.TokenParts
+	(*Conversation)(nil),        // 7: elbowroom.v1.Conversation
+	(*Usage)(nil),               // 8: elbowroom.v1.Usage
+	(*Warning)(nil),             // 9: elbowroom.v1.Warning
 }
 var file_elbowroom_v1_count_proto_depIdxs = []int32{
-	5, // 0: elbowroom.v1.CountTokensRequest.conversation:type_name -> elbowroom.v1.Conversation
+	7, // 0: elbowroom.v1.CountTokensRequest.conversation:type_name -> elbowroom.v1.Conversation
 	0, // 1: elbowroom.v1.CountTokensRequest.method:type_name -> elbowroom.v1.Method
-	0, // 2: elbowroom.v1.CountTokensResponse.method:type_name -> elbowroom.v1.Method
-	3, // 3: elbowroom.v1.CountTokensResponse.messages:type_name -> elbowroom.v1.MessageTokens
-	4, // 4: elbowroom.v1.CountTokensResponse.parts:type_name -> elbowroom.v1.TokenParts
-	6, // 5: elbowroom.v1.CountTokensResponse.warnings:type_name -> elbowroom.v1.Warning
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	8, // 2: elbowroom.v1.CountTokensRequest.last_usage:type_name -> elbowroom.v1.Usage
+	0, // 3: elbowroom.v1.CountTokensResponse.method:type_name -> elbowroom.v1.Method
+	5, // 4: elbowroom.v1.CountTokensResponse.messages:type_name -> elbowroom.v1.MessageTokens
+	6, // 5: elbowroom.v1.CountTokensResponse.parts:type_name -> elbowroom.v1.TokenParts
+	9, // 6: elbowroom.v1.CountTokensResponse.warnings:type_name -> elbowroom.v1.Warning
+	3, // 7: elbowroom.v1.CountTokensResponse.anchor:type_name -> elbowroom.v1.UsageAnchor
+	4, // 8: elbowroom.v1.CountTokensResponse.provider:type_name -> elbowroom.v1.ProviderCount
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_elbowroom_v1_count_proto_init() }
@@ -501,6 +764,7 @@ func file_elbowroom_v1_count_proto_init() {
 	if File_elbowroom_v1_count_proto != nil {
 		return
 	}
+	file_elbowroom_v1_compress_proto_init()
 	file_elbowroom_v1_conversation_proto_init()
 	file_elbowroom_v1_count_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
@@ -509,7 +773,7 @@ func file_elbowroom_v1_count_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_elbowroom_v1_count_proto_rawDesc), len(file_elbowroom_v1_count_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   4,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
