@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,15 +20,15 @@ import (
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/extractive"
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
 const messageLimit = 64 << 20
 
 // dial starts the service on a free loopback port and connects to it.
-func dial(b *testing.B) elbowroomv1.ContextServiceClient {
+func dial(b *testing.B, counter *tokens.Counter) elbowroomv1.ContextServiceClient {
 	b.Helper()
-	counter := tokens.NewCounter()
 	registry, err := tokens.NewRegistry()
 	if err != nil {
 		b.Fatal(err)
@@ -36,9 +37,11 @@ func dial(b *testing.B) elbowroomv1.ContextServiceClient {
 	if err != nil {
 		b.Fatal(err)
 	}
-	engine, err := compressor.New(compressor.Options{
-		Counter: counter, Summarizers: []summarizer.Summarizer{extractive.New()}, Store: memory,
-	})
+	steps, err := ladder.New(ladder.Options{Rungs: []summarizer.Summarizer{extractive.New()}, Store: memory})
+	if err != nil {
+		b.Fatal(err)
+	}
+	engine, err := compressor.New(compressor.Options{Counter: counter, Ladder: steps, Store: memory})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -100,37 +103,60 @@ func calls(client elbowroomv1.ContextServiceClient, c *elbowroomv1.Conversation)
 	}
 }
 
+// counters are the two states of a service that has been up for a while: it meets a conversation for the first time, or
+// it has counted all of it before.
+func counters() []struct {
+	name    string
+	counter *tokens.Counter
+} {
+	return []struct {
+		name    string
+		counter *tokens.Counter
+	}{
+		{"nothing remembered", tokens.NewCounter(tokens.RememberedCounts(0))},
+		{"all remembered", tokens.NewCounter()},
+	}
+}
+
 // BenchmarkLargestConversation runs every RPC on the largest recorded conversation.
 func BenchmarkLargestConversation(b *testing.B) {
-	largest := testdata.File{}
-	for _, f := range testdata.Conversations(b) {
-		if len(f.JSON) > len(largest.JSON) {
-			largest = f
+	file, format := largest(b)
+	for _, state := range counters() {
+		client := dial(b, state.counter)
+		for _, call := range calls(client, native(format, file.JSON)) {
+			b.Run(call.name+"/"+file.Name+"/"+state.name, func(b *testing.B) { measure(b, len(file.JSON), call.run) })
 		}
 	}
-	format := elbowroomv1.Format_FORMAT_OPENAI_CHAT
-	if largest.Format == testdata.Anthropic {
-		format = elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES
+}
+
+// largest is the largest recorded conversation.
+func largest(b *testing.B) (testdata.File, elbowroomv1.Format) {
+	b.Helper()
+	file := slices.MaxFunc(testdata.Conversations(b), func(x, y testdata.File) int { return len(x.JSON) - len(y.JSON) })
+	if file.Format == testdata.Anthropic {
+		return file, elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES
 	}
-	client := dial(b)
-	for _, call := range calls(client, native(format, largest.JSON)) {
-		b.Run(call.name+"/"+largest.Name, func(b *testing.B) { measure(b, len(largest.JSON), call.run) })
-	}
+	return file, elbowroomv1.Format_FORMAT_OPENAI_CHAT
 }
 
 // BenchmarkGrowth runs every RPC on conversations of 100, 1,000 and 10,000
 // messages: the time of a tenfold conversation is to stay within twelve times.
 func BenchmarkGrowth(b *testing.B) {
-	client := dial(b)
-	for _, n := range []int{100, 1_000, 10_000} {
-		json := agentSession(n)
-		for _, call := range calls(client, native(elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES, json)) {
-			b.Run(fmt.Sprintf("%s/%d", call.name, n), func(b *testing.B) { measure(b, len(json), call.run) })
+	for _, state := range counters() {
+		client := dial(b, state.counter)
+		for _, n := range []int{100, 1_000, 10_000} {
+			json := agentSession(n)
+			for _, call := range calls(client, native(elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES, json)) {
+				b.Run(fmt.Sprintf("%s/%d/%s", call.name, n, state.name), func(b *testing.B) { measure(b, len(json), call.run) })
+			}
 		}
 	}
 }
 
 func measure(b *testing.B, size int, run func(context.Context) error) {
+	if err := run(b.Context()); err != nil { // loads the vocabulary; the counter meets the conversation
+		b.Fatal(err)
+	}
 	b.ReportAllocs()
 	b.SetBytes(int64(size))
 	for b.Loop() {

@@ -3,11 +3,10 @@ package compressor
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/store"
-	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -15,9 +14,9 @@ import (
 type Options struct {
 	// Counter measures everything. Required.
 	Counter *tokens.Counter
-	// Summarizers is the ladder, best first. Required: at least one.
-	Summarizers []summarizer.Summarizer
-	// Store holds what sessions share: cooldowns and savings. Required.
+	// Ladder writes the summaries. Required.
+	Ladder *ladder.Ladder
+	// Store holds what sessions share: their savings. Required.
 	Store store.Store
 	// Policy is the server's default for both layers.
 	Policy Policy
@@ -30,19 +29,17 @@ type Options struct {
 	// StateKeys sign compression states. The first signs, all verify. Without one
 	// a state carries a checksum only.
 	StateKeys [][]byte
-	// Now is the clock of cooldowns; nil means time.Now.
-	Now func() time.Time
 }
 
 // Engine compresses conversations. It is safe for concurrent use.
 type Engine struct {
-	counter     *tokens.Counter
-	summarizers []summarizer.Summarizer
-	policy      Policy
-	gateway     float64
-	models      []modelThreshold
-	states      stateCodec
-	sessions    sessions
+	counter  *tokens.Counter
+	ladder   *ladder.Ladder
+	policy   Policy
+	gateway  float64
+	models   []modelThreshold
+	states   stateCodec
+	sessions sessions
 }
 
 // New returns an engine, or an error that names what is missing.
@@ -50,16 +47,13 @@ func New(o Options) (*Engine, error) {
 	switch {
 	case o.Counter == nil:
 		return nil, errors.New("compressor: no token counter")
-	case len(o.Summarizers) == 0:
-		return nil, errors.New("compressor: no summarizer")
+	case o.Ladder == nil:
+		return nil, errors.New("compressor: no ladder of summarizers")
 	case o.Store == nil:
 		return nil, errors.New("compressor: no store")
 	}
 	if _, err := resolve(Policy{}, o.Policy, LayerAgent); err != nil {
 		return nil, err
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	if o.GatewayThreshold == 0 {
 		o.GatewayThreshold = DefaultGatewayThreshold
@@ -69,24 +63,18 @@ func New(o Options) (*Engine, error) {
 		return nil, err
 	}
 	return &Engine{
-		counter:     o.Counter,
-		summarizers: o.Summarizers,
-		policy:      o.Policy,
-		gateway:     o.GatewayThreshold,
-		models:      models,
-		states:      stateCodec{keys: o.StateKeys},
-		sessions:    sessions{store: o.Store, now: o.Now},
+		counter:  o.Counter,
+		ladder:   o.Ladder,
+		policy:   o.Policy,
+		gateway:  o.GatewayThreshold,
+		models:   models,
+		states:   stateCodec{keys: o.StateKeys},
+		sessions: sessions{store: o.Store},
 	}, nil
 }
 
 // Summarizers lists the names of the ladder, best first.
-func (e *Engine) Summarizers() []string {
-	names := make([]string, len(e.summarizers))
-	for i, s := range e.summarizers {
-		names[i] = s.Name()
-	}
-	return names
-}
+func (e *Engine) Summarizers() []string { return e.ladder.Names() }
 
 // job is one call of Compress on its way through the phases.
 type job struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -33,16 +34,20 @@ func (s *scripted) Summarize(ctx context.Context, req summarizer.Request) (summa
 // sharedCounter spares every test the loading of the vocabularies.
 var sharedCounter = tokens.NewCounter()
 
-func newTestEngine(t testing.TB, ladder ...summarizer.Summarizer) *Engine {
+func newTestEngine(t testing.TB, rungs ...summarizer.Summarizer) *Engine {
 	t.Helper()
 	memory, err := store.NewMemory(store.MemoryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(Options{
-		Counter: sharedCounter, Summarizers: ladder, Store: memory,
+	steps, err := ladder.New(ladder.Options{
+		Rungs: rungs, Store: memory,
 		Now: func() time.Time { return time.Unix(1_700_000_000, 0) },
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(Options{Counter: sharedCounter, Ladder: steps, Store: memory})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,16 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/elbowroom/elbowroom/tokens"
 )
 
 // deferLimit is the share of the window above which signed thinking of unknown
 // rules no longer defers compression (reference: thinking policy).
 const deferLimit = 0.95
-
-// usageSlack is the share of the local count under which a reported prompt cannot
-// be the size of the messages it covers. It is wide, because other tokenizers
-// count otherwise; what it finds is a prompt reported without its cached part.
-const usageSlack = 0.5
 
 // modelThreshold is an operator's threshold for the models whose name contains
 // the key.
@@ -79,30 +76,12 @@ func (j *job) judge() {
 	if u == nil || u.PromptTokens <= 0 {
 		return
 	}
-	covered := u.MessageCount
-	if covered > len(j.c.Messages) || covered < 0 {
-		r.JudgedBy = fmt.Sprintf("usage ignored: it covers %d messages, the request has %d", covered, len(j.c.Messages))
+	anchor := j.sizes.anchor(tokens.Usage{PromptTokens: u.PromptTokens, MessageCount: u.MessageCount})
+	if !anchor.Applied {
+		r.JudgedBy = "usage ignored: " + anchor.Reason
 		return
 	}
-	least := j.counts.Lower
-	if covered > 0 {
-		least = int(usageSlack * float64(rangeTokens(j.counts.Messages[:covered])))
-	} else {
-		covered = len(j.c.Messages)
-	}
-	if u.PromptTokens < least {
-		r.JudgedBy = fmt.Sprintf("usage ignored: %s tokens are fewer than the messages it covers hold (at least %s); cached input counts too", thousands(u.PromptTokens), thousands(least))
-		return
-	}
-	r.JudgedTokens, r.JudgedBy = u.PromptTokens+rangeTokens(j.counts.Messages[covered:]), "usage"
-}
-
-func rangeTokens(messages []int) int {
-	sum := 0
-	for _, n := range messages {
-		sum += n
-	}
-	return sum
+	r.JudgedTokens, r.JudgedBy = anchor.Tokens, "usage"
 }
 
 // gate says whether it is time at all.
@@ -121,9 +100,10 @@ func (j *job) gate(ctx context.Context) (verdict, bool) {
 	if j.req.Force || j.req.SessionID == "" {
 		return verdict{}, false
 	}
-	if wait := j.engine.sessions.cooling(ctx, j.req.SessionID); wait > 0 && j.rules.failurePolicy == FailureAbort {
-		r.RetryAfter = wait
-		return verdict{OutcomeCoolingDown, "the summarizer failed for this session a short while ago"}, true
+	if j.rules.failurePolicy == FailureAbort {
+		if r.RetryAfter = j.engine.ladder.Cooling(ctx, j.req.Tenant, j.req.SessionID, j.rules.summarizer); r.RetryAfter > 0 {
+			return verdict{OutcomeCoolingDown, "the summarizer failed for this session a short while ago"}, true
+		}
 	}
 	if next := j.engine.sessions.thrashing(ctx, j.req.SessionID); r.JudgedTokens < next {
 		return verdict{OutcomeNoGain, fmt.Sprintf("the last two compressions of this session saved under 10 %%; next from %s tokens on", thousands(next))}, true

@@ -20,17 +20,15 @@ type measure struct {
 
 // newMeasure counts the conversation.
 func newMeasure(ctx context.Context, counter *tokens.Counter, model tokens.Model, c *conversation.Conversation) (*measure, error) {
-	m := &measure{counter: counter, model: model, messages: make([]tokens.Cost, len(c.Messages))}
+	m := &measure{counter: counter, model: model}
 	var err error
-	for i := range c.Messages {
-		if m.messages[i], err = counter.CountMessage(ctx, &c.Messages[i], m.model); err != nil {
-			return nil, fmt.Errorf("count message %d: %w", i, err)
-		}
+	if m.messages, err = counter.CountMessages(ctx, c.Messages, m.model); err != nil {
+		return nil, fmt.Errorf("count the messages: %w", err)
 	}
 	if m.system, err = counter.CountSystem(ctx, c.System, m.model); err != nil {
 		return nil, fmt.Errorf("count the system prompt: %w", err)
 	}
-	if m.tools, err = counter.CountTools(ctx, c.Tools, m.model); err != nil {
+	if m.tools, err = counter.CountSetup(ctx, c, m.model); err != nil {
 		return nil, fmt.Errorf("count the tools: %w", err)
 	}
 	return m, nil
@@ -39,6 +37,11 @@ func newMeasure(ctx context.Context, counter *tokens.Counter, model tokens.Model
 // report is the count of the conversation as it came.
 func (m *measure) report() tokens.Report {
 	return m.counter.Report(m.model, m.messages, m.system, m.tools)
+}
+
+// anchor is what a reported usage makes of the count of the conversation as it came.
+func (m *measure) anchor(u tokens.Usage) tokens.Anchor {
+	return m.counter.Anchor(m.model, m.messages, m.system, m.tools, u)
 }
 
 // message counts one message.

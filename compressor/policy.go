@@ -98,6 +98,8 @@ type Policy struct {
 	SummaryMaxTokens   *int
 	PruneToolArguments *bool
 	MinGain            *float64
+	// Redact says whether the embedded summarizer replaces secrets too.
+	Redact *bool
 }
 
 // rules is a policy with nothing left open.
@@ -120,6 +122,7 @@ type rules struct {
 	summaryMaxTokens   int
 	pruneToolArguments bool
 	minGain            float64
+	redact             bool
 }
 
 // resolve fills what p leaves open from the server's policy for the layer, then
@@ -148,6 +151,7 @@ func resolve(p, server Policy, layer Layer) (rules, error) {
 		summaryMaxTokens:   pick(p.SummaryMaxTokens, server.SummaryMaxTokens, 0),
 		pruneToolArguments: pick(p.PruneToolArguments, server.PruneToolArguments, true),
 		minGain:            pick(p.MinGain, server.MinGain, 0),
+		redact:             pick(p.Redact, server.Redact, true),
 	}
 	if r.pruneOverChars == 0 {
 		r.pruneOverChars = DefaultPruneOverChars

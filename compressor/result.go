@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -24,6 +26,8 @@ type Request struct {
 	// PreviousSummary is an earlier summary that stands outside the conversation.
 	PreviousSummary string
 	Focus           string
+	// Tenant separates callers that must not share anything.
+	Tenant string
 	// SessionID scopes cooldown and anti-thrash; empty switches both off.
 	SessionID string
 	PlanOnly  bool
@@ -89,7 +93,7 @@ type Report struct {
 	Repairs                       []Repair
 	Rung                          Rung
 	Reason                        string
-	FailedRungs                   []FailedRung
+	FailedRungs                   []ladder.Failed
 	SummaryTokens                 int
 	SummaryIndex                  int // -1 when there is no summary message
 	Round                         int
@@ -105,6 +109,7 @@ type Report struct {
 	Warnings          []conversation.Warning
 	CountedBy         string
 	Removed           Removed
+	Redactions        []summarizer.Redaction
 }
 
 // Removed counts what was summarized away.
@@ -180,14 +185,14 @@ const (
 	RungPruneOnly
 )
 
-// FailedRung is a summarizer that failed, with a reason free of conversation text.
-type FailedRung struct{ Name, Reason string }
-
-// SummarizerUsage is what the summarizer billed.
+// SummarizerUsage is what the summarizers billed for this request, and whose
+// summary it was.
 type SummarizerUsage struct {
-	Name                           string
+	Name, Model                    string
 	Calls                          int
 	PromptTokens, CompletionTokens int
+	// Reused says that the summary was found again or shared with another request.
+	Reused bool
 }
 
 // ArgumentError is a request that cannot be served as it stands.

@@ -19,28 +19,17 @@ const (
 	sessionLife = 24 * time.Hour
 )
 
-// cooldowns are the waits after the first, second and every later failure in a
-// row (published figures).
-var cooldowns = [...]time.Duration{60 * time.Second, 300 * time.Second, 900 * time.Second}
-
 // session is what is remembered of one.
 type session struct {
 	// Poor counts compressions in a row that saved little; Tokens is the size after
 	// the last one.
 	Poor   int `json:"poor,omitempty"`
 	Tokens int `json:"tokens,omitempty"`
-	// Failures counts failed summarizer calls in a row; Until is the end of the
-	// cooldown in Unix milliseconds.
-	Failures int   `json:"failures,omitempty"`
-	Until    int64 `json:"until,omitempty"`
 }
 
-// sessions reads and writes session records. A store that fails costs a cooldown
-// or a wait, never an answer.
-type sessions struct {
-	store store.Store
-	now   func() time.Time
-}
+// sessions reads and writes session records. A store that fails costs a wait,
+// never an answer.
+type sessions struct{ store store.Store }
 
 func (s sessions) get(ctx context.Context, id string) session {
 	var rec session
@@ -61,21 +50,6 @@ func (s sessions) put(ctx context.Context, id string, rec session) {
 	if value, err := json.Marshal(rec); err == nil {
 		_ = s.store.Set(ctx, "session/"+id, value, sessionLife) // see the type's comment
 	}
-}
-
-// cooling is what is left of the session's cooldown.
-func (s sessions) cooling(ctx context.Context, id string) time.Duration {
-	return max(time.UnixMilli(s.get(ctx, id).Until).Sub(s.now()), 0)
-}
-
-// fail records a failed call and returns the cooldown it starts.
-func (s sessions) fail(ctx context.Context, id string) time.Duration {
-	rec := s.get(ctx, id)
-	wait := cooldowns[min(rec.Failures, len(cooldowns)-1)]
-	rec.Failures++
-	rec.Until = s.now().Add(wait).UnixMilli()
-	s.put(ctx, id, rec)
-	return wait
 }
 
 // thrashing is the size in tokens from which the session may be compressed

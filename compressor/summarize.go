@@ -3,10 +3,9 @@ package compressor
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 )
 
 // gainShare is how much of what it replaces a summary may cost at most, its
@@ -30,32 +29,28 @@ func (j *job) summarize(ctx context.Context) (summary, verdict, error) {
 	if req.Budget <= 0 {
 		return j.pruneOnly("the messages that could be summarized are smaller than a summary of them")
 	}
-	ladder := j.ladder()
-	for _, s := range ladder {
-		response, err := s.Summarize(ctx, req)
-		j.bill(s, response)
-		if err == nil {
-			err = accept(response, req.Budget)
-		}
-		if err == nil {
-			return summary{body: response.Text, rung: rungOf(s)}, verdict{}, nil
-		}
-		if ctx.Err() != nil {
-			return summary{}, verdict{}, fmt.Errorf("summarize: %w", ctx.Err())
-		}
-		switch {
-		case errors.Is(err, summarizer.ErrBudgetTooSmall):
-			return summary{}, verdict{OutcomeNoGain, "no room is left for a summary"}, nil
-		case errors.Is(err, summarizer.ErrNothingToSay):
-			return summary{}, verdict{OutcomeNoGain, "the middle holds nothing that could be summarized"}, nil
-		}
-		j.report.FailedRungs = append(j.report.FailedRungs, FailedRung{s.Name(), err.Error()})
-		if j.rules.failurePolicy == FailureAbort {
-			wait := j.engine.sessions.fail(ctx, j.req.SessionID)
-			return summary{}, verdict{}, &SummarizerError{RetryAfter: wait, Err: fmt.Errorf("%s: %w", s.Name(), err)}
-		}
+	result, err := j.engine.ladder.Summarize(ctx, ladder.Call{
+		Request: req, Tenant: j.req.Tenant, Session: j.req.SessionID, From: j.rules.summarizer,
+		Abort: j.rules.failurePolicy == FailureAbort,
+	})
+	j.bill(result)
+	if err == nil {
+		return summary{body: result.Response.Text, rung: rungOf(result.Name)}, verdict{}, nil
 	}
-	return j.pruneOnly("every summarizer failed and there was nothing to prune")
+	if ctx.Err() != nil {
+		return summary{}, verdict{}, err
+	}
+	if aborted, ok := errors.AsType[*ladder.AbortedError](err); ok {
+		return summary{}, verdict{}, &SummarizerError{RetryAfter: aborted.RetryAfter, Err: aborted.Err}
+	}
+	switch {
+	case errors.Is(err, summarizer.ErrBudgetTooSmall):
+		return summary{}, verdict{OutcomeNoGain, "no room is left for a summary"}, nil
+	case errors.Is(err, summarizer.ErrNothingToSay):
+		return summary{}, verdict{OutcomeNoGain, "the middle holds nothing that could be summarized"}, nil
+	default:
+		return j.pruneOnly("every summarizer failed and there was nothing to prune")
+	}
 }
 
 // pruneOnly goes on without a summary where there is something to prune or to
@@ -70,25 +65,13 @@ func (j *job) pruneOnly(reason string) (summary, verdict, error) {
 	return summary{rung: RungPruneOnly}, verdict{}, nil
 }
 
-// ladder is the list of summarizers to try: from the one the policy names, or
-// from the first.
-func (j *job) ladder() []summarizer.Summarizer {
-	all := j.engine.summarizers
-	for i, s := range all {
-		if s.Name() == j.rules.summarizer {
-			return all[i:]
-		}
-	}
-	return all
-}
-
 // summaryRequest gathers what the summarizer sees: every message of the middle
 // as it came, even those a repair would have dropped.
 func (j *job) summaryRequest() summarizer.Request {
 	kept := j.keptMessages()
 	req := summarizer.Request{
 		Calls: j.callOf, Previous: j.earlier.body, Round: j.round(), Focus: j.req.Focus,
-		Count: j.sizes.text,
+		Count: j.sizes.text, KeepSecrets: !j.rules.redact,
 	}
 	summarized := 0
 	for i := range j.c.Messages {
@@ -131,29 +114,18 @@ func (j *job) summaryBudget(summarized int) int {
 	return budget
 }
 
-// bill adds a call to the report.
-func (j *job) bill(s summarizer.Summarizer, r summarizer.Response) {
-	u := &j.report.Summarizer
-	u.Name = s.Name()
-	u.Calls++
-	u.PromptTokens += r.PromptTokens
-	u.CompletionTokens += r.CompletionTokens
-}
-
-// accept refuses what is no summary.
-func accept(r summarizer.Response, budget int) error {
-	switch {
-	case conversation.Blank(r.Text):
-		return errors.New("the summary is empty")
-	case r.Tokens > budget:
-		return fmt.Errorf("the summary has %d tokens, %d were allowed", r.Tokens, budget)
-	default:
-		return nil
+// bill writes what the ladder did into the report.
+func (j *job) bill(result ladder.Result) {
+	j.report.FailedRungs = result.Failed
+	j.report.Redactions = result.Response.Redactions
+	j.report.Summarizer = SummarizerUsage{
+		Name: result.Name, Model: result.Response.Model, Reused: result.Reused,
+		Calls: result.Calls, PromptTokens: result.PromptTokens, CompletionTokens: result.CompletionTokens,
 	}
 }
 
-func rungOf(s summarizer.Summarizer) Rung {
-	if s.Name() == summarizer.Extractive {
+func rungOf(name string) Rung {
+	if name == summarizer.Extractive {
 		return RungExtractive
 	}
 	return RungLLM

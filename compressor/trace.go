@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
-	"io"
 
 	"github.com/elbowroom/elbowroom/conversation"
 )
@@ -22,7 +20,7 @@ func (j *job) trace(messages []conversation.Message) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%v %v %q\n", j.rules, j.budget, j.req.Focus)
 	for i := range messages {
-		traceMessage(h, &messages[i])
+		messages[i].WriteContent(h)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:traceBytes])
 }
@@ -39,30 +37,3 @@ func (j *job) nothingNew(middle int) bool {
 	}
 	return j.trace(after) == j.earlier.trace
 }
-
-func traceMessage(h hash.Hash, m *conversation.Message) {
-	fmt.Fprintf(h, "%d %q %d\n", m.Role, m.Name, len(m.Blocks))
-	for i := range m.Blocks {
-		traceBlock(h, &m.Blocks[i])
-	}
-}
-
-// traceBlock leaves out spans and cache breakpoints: where a block stands and
-// whether it is marked does not change what it says.
-func traceBlock(h hash.Hash, b *conversation.Block) {
-	fmt.Fprintf(h, "%d %q %q %t %d %d %d\n", b.Kind, b.ID, b.Name, b.IsError, len(b.Text), len(b.Input), len(b.Result))
-	writeText(h, b.Text)
-	writeText(h, b.Input)
-	if b.Media != nil {
-		fmt.Fprintf(h, "%d %q %q %d %d\n", b.Media.Kind, b.Media.MIMEType, b.Media.URI, len(b.Media.Data), len(b.Media.Bytes))
-	}
-	if b.Kind == conversation.KindOpaque && b.Mark == nil {
-		writeText(h, b.Raw)
-	}
-	for i := range b.Result {
-		traceBlock(h, &b.Result[i])
-	}
-}
-
-// writeText hashes a text. A hash never fails to take bytes.
-func writeText(h hash.Hash, s string) { _, _ = io.WriteString(h, s) }

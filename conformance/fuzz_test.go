@@ -16,6 +16,7 @@ import (
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/extractive"
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -27,9 +28,9 @@ type bench struct {
 }
 
 // counter is shared by all tests: it reads its vocabularies once.
-var counter = sync.OnceValue(tokens.NewCounter)
+var counter = sync.OnceValue(func() *tokens.Counter { return tokens.NewCounter() })
 
-func newBench(t testing.TB, ladder ...summarizer.Summarizer) *bench {
+func newBench(t testing.TB, rungs ...summarizer.Summarizer) *bench {
 	t.Helper()
 	registry, err := tokens.NewRegistry()
 	if err != nil {
@@ -39,10 +40,14 @@ func newBench(t testing.TB, ladder ...summarizer.Summarizer) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(ladder) == 0 {
-		ladder = []summarizer.Summarizer{extractive.New()}
+	if len(rungs) == 0 {
+		rungs = []summarizer.Summarizer{extractive.New()}
 	}
-	engine, err := compressor.New(compressor.Options{Counter: counter(), Summarizers: ladder, Store: memory})
+	steps, err := ladder.New(ladder.Options{Rungs: rungs, Store: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := compressor.New(compressor.Options{Counter: counter(), Ladder: steps, Store: memory})
 	if err != nil {
 		t.Fatal(err)
 	}

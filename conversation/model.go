@@ -241,6 +241,8 @@ type Conversation struct {
 	System   *Message
 	Tools    []Tool
 	Messages []Message
+	// ToolChoice is what the body says about calls.
+	ToolChoice ToolChoice
 	// AutoMark is a top-level cache_control (automatic caching).
 	AutoMark *Mark
 	// ThinkingOn is set when the body itself switches extended thinking on.
@@ -251,6 +253,25 @@ type Conversation struct {
 	list     Span // the messages array
 	toolList Span // the tools array
 }
+
+// ToolChoice is a body's tool_choice, or the function_call of OpenAI's older form.
+type ToolChoice struct {
+	// Mode is ToolsAuto, ToolsNone, ToolsAny or ToolsForced, empty if the body does not say.
+	Mode ToolMode
+	// Name is the tool that must be called, with ToolsForced.
+	Name string
+}
+
+// ToolMode says whether a model may or must call a tool.
+type ToolMode string
+
+// The modes.
+const (
+	ToolsAuto   ToolMode = "auto"
+	ToolsNone   ToolMode = "none"
+	ToolsAny    ToolMode = "any" // OpenAI's required
+	ToolsForced ToolMode = "tool"
+)
 
 // Warning is an oddity of the input, carried unchanged.
 type Warning struct {

@@ -79,6 +79,8 @@ func (p *parser) body() *Error {
 		case key == "functions" && p.c.Format == FormatOpenAIChat && p.c.toolList == Span{}:
 			functions = true // the older name of tools, which wins when both are there
 			return p.tools()
+		case key == "tool_choice", key == "function_call" && p.c.Format == FormatOpenAIChat && p.c.ToolChoice == ToolChoice{}:
+			return p.toolChoice(f)
 		case key == "system" && p.c.Format == FormatAnthropicMessages:
 			return p.system()
 		case key == "thinking" && p.c.Format == FormatAnthropicMessages:
@@ -95,6 +97,46 @@ func (p *parser) body() *Error {
 		return &Error{Offset: -1, Path: "messages", Message: -1, Reason: "the request body has no messages"}
 	}
 	return nil
+}
+
+// toolChoice reads a word, or an object that names a mode or a tool. What is neither says nothing.
+func (p *parser) toolChoice(f *field) *Error {
+	var choice ToolChoice
+	word := ""
+	var err *Error
+	if p.peek() != '{' {
+		err = f.text(&word)
+	} else {
+		err = p.fields(func(key string, f *field) *Error {
+			switch {
+			case key == "type":
+				return f.text(&word)
+			case key == "name":
+				return f.text(&choice.Name)
+			case key == "function" && p.peek() == '{':
+				return p.fields(func(key string, f *field) *Error {
+					if key == "name" {
+						return f.text(&choice.Name)
+					}
+					_, err := p.skip()
+					return err
+				})
+			default:
+				_, err := p.skip()
+				return err
+			}
+		})
+	}
+	switch {
+	case choice.Name != "":
+		choice.Mode = ToolsForced
+	case word == "auto" || word == "none" || word == "any":
+		choice.Mode = ToolMode(word)
+	case word == "required":
+		choice.Mode = ToolsAny
+	}
+	p.c.ToolChoice = choice
+	return err
 }
 
 // thinkingParam notes whether the request switches extended thinking on.

@@ -13,18 +13,30 @@ import (
 func (s *Server) CountTokens(ctx context.Context, in *elbowroomv1.CountTokensRequest) (*elbowroomv1.CountTokensResponse, error) {
 	var warnings []conversation.Warning
 	var report tokens.Report
+	var anchor *elbowroomv1.UsageAnchor
+	var c *conversation.Conversation
+	var model tokens.Model
 	var err error
 	if in.Text != nil {
-		model := s.model(in.GetModel(), nil)
+		model = s.model(in.GetModel(), nil)
 		report, err = s.counter.CountText(ctx, in.GetText(), model)
 	} else {
-		var c *conversation.Conversation
 		if c, err = formOf(in.GetConversation(), elbowroomv1.View_VIEW_FULL).read(s.limits); err != nil {
 			return nil, s.fail(ctx, err)
 		}
-		model := s.model(in.GetModel(), c)
+		model = s.model(in.GetModel(), c)
 		warnings = c.Warnings
-		report, err = s.counter.Count(ctx, c, model)
+		if u := in.GetLastUsage(); u != nil {
+			var a tokens.Anchor
+			report, a, err = s.counter.CountAfter(ctx, c, model, tokens.Usage{
+				PromptTokens: int(u.GetPromptTokens()), MessageCount: int(u.GetMessageCount()),
+			})
+			if anchor = anchorOf(a); a.Applied {
+				report.Tokens, report.Lower, report.Upper = a.Tokens, a.Lower, a.Upper
+			}
+		} else {
+			report, err = s.counter.Count(ctx, c, model)
+		}
 	}
 	if err != nil {
 		return nil, s.fail(ctx, err)
@@ -46,6 +58,7 @@ func (s *Server) CountTokens(ctx context.Context, in *elbowroomv1.CountTokensReq
 			Reasoning:   count(report.Parts.Reasoning),
 		},
 		Warnings: append(warningsOf(warnings), warningsOf(report.Warnings)...),
+		Anchor:   anchor,
 	}
 	if report.Method == tokens.MethodLocal {
 		out.Method = elbowroomv1.Method_METHOD_LOCAL
@@ -53,5 +66,26 @@ func (s *Server) CountTokens(ctx context.Context, in *elbowroomv1.CountTokensReq
 	for _, n := range report.Messages {
 		out.Messages = append(out.Messages, &elbowroomv1.MessageTokens{Tokens: count(n)})
 	}
+	if in.GetMethod() == elbowroomv1.Method_METHOD_PROVIDER {
+		s.countByProvider(ctx, c, model, out)
+	}
 	return out, nil
+}
+
+func anchorOf(a tokens.Anchor) *elbowroomv1.UsageAnchor {
+	out := &elbowroomv1.UsageAnchor{
+		Applied:         a.Applied,
+		Reason:          a.Reason,
+		PromptTokens:    count(a.PromptTokens),
+		CoveredMessages: count(a.Covered),
+	}
+	if !a.Applied {
+		return out
+	}
+	out.CoveredLocalTokens, out.TokensAfter = count(a.CoveredLocal), count(a.After)
+	out.Correction, out.MeasuredRatio = a.Correction, a.Ratio
+	if a.Corrected {
+		out.CorrectionMin, out.CorrectionMax = tokens.CorrectionMin, tokens.CorrectionMax
+	}
+	return out
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/elbowroom/elbowroom/server"
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -65,16 +66,20 @@ func (o outline) Summarize(ctx context.Context, req summarizer.Request) (summari
 
 // counter is shared: its vocabularies take a second to load under the race
 // detector.
-var counter = sync.OnceValue(tokens.NewCounter)
+var counter = sync.OnceValue(func() *tokens.Counter { return tokens.NewCounter() })
 
 // newEngine returns the real engine over the given ladder.
-func newEngine(t testing.TB, ladder ...summarizer.Summarizer) *compressor.Engine {
+func newEngine(t testing.TB, rungs ...summarizer.Summarizer) *compressor.Engine {
 	t.Helper()
 	memory, err := store.NewMemory(store.MemoryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, err := compressor.New(compressor.Options{Counter: counter(), Summarizers: ladder, Store: memory})
+	steps, err := ladder.New(ladder.Options{Rungs: rungs, Store: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := compressor.New(compressor.Options{Counter: counter(), Ladder: steps, Store: memory})
 	if err != nil {
 		t.Fatal(err)
 	}

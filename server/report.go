@@ -58,13 +58,18 @@ func reportOf(res *compressor.Result) *elbowroomv1.CompressionReport {
 		})
 	}
 	for _, x := range r.FailedRungs {
-		out.FailedRungs = append(out.FailedRungs, &elbowroomv1.FailedRung{Summarizer: x.Name, Reason: x.Reason})
+		out.FailedRungs = append(out.FailedRungs, &elbowroomv1.FailedRung{
+			Summarizer: x.Name, Reason: x.Reason, Code: x.Code, Attempts: count(x.Attempts),
+		})
 	}
 	if r.Removed != (compressor.Removed{}) {
 		out.Removed = &elbowroomv1.RemovedContent{
 			Messages: count(r.Removed.Messages), Tokens: count(r.Removed.Tokens), ToolCalls: count(r.Removed.ToolCalls),
 			ToolResults: count(r.Removed.ToolResults), Media: count(r.Removed.Media), ThinkingBlocks: count(r.Removed.ThinkingBlocks),
 		}
+	}
+	for _, x := range r.Redactions {
+		out.Redactions = append(out.Redactions, &elbowroomv1.Redaction{Kind: x.Kind, Count: count(x.Count)})
 	}
 	if r.SummaryIndex >= 0 {
 		out.SummaryIndex = new(count(r.SummaryIndex))
@@ -77,7 +82,8 @@ func reportOf(res *compressor.Result) *elbowroomv1.CompressionReport {
 	}
 	if u := r.Summarizer; u.Name != "" || u.Calls > 0 {
 		out.SummarizerUsage = &elbowroomv1.SummarizerUsage{
-			Summarizer: u.Name, Calls: count(u.Calls), PromptTokens: count(u.PromptTokens), CompletionTokens: count(u.CompletionTokens),
+			Summarizer: u.Name, Model: u.Model, Reused: u.Reused,
+			Calls: count(u.Calls), PromptTokens: count(u.PromptTokens), CompletionTokens: count(u.CompletionTokens),
 		}
 	}
 	return out

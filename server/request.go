@@ -87,6 +87,7 @@ func policyOf(in *elbowroomv1.CompressionPolicy) compressor.Policy {
 		SummaryMaxTokens:   intOf(in.SummaryMaxTokens),
 		PruneToolArguments: in.PruneToolArguments,
 		MinGain:            in.MinGain,
+		Redact:             in.Redact,
 	}
 	switch in.GetSystemNote() {
 	case elbowroomv1.SystemNote_SYSTEM_NOTE_APPEND:

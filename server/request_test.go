@@ -13,6 +13,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -23,7 +24,7 @@ func fullPolicy() *elbowroomv1.CompressionPolicy {
 		SystemNote: elbowroomv1.SystemNote_SYSTEM_NOTE_NONE, Thinking: elbowroomv1.ThinkingPolicy_THINKING_POLICY_REMOVE,
 		Alternation: elbowroomv1.Alternation_ALTERNATION_STRICT, FailurePolicy: elbowroomv1.FailurePolicy_FAILURE_POLICY_ABORT,
 		Summarizer: proto.String("s"), SummaryRatio: proto.Float64(0.1), SummaryMinTokens: proto.Int32(5), SummaryMaxTokens: proto.Int32(6),
-		PruneToolArguments: proto.Bool(false), MinGain: proto.Float64(0.05), ThresholdTokens: proto.Int32(7),
+		PruneToolArguments: proto.Bool(false), Redact: proto.Bool(false), MinGain: proto.Float64(0.05), ThresholdTokens: proto.Int32(7),
 	}
 }
 
@@ -46,7 +47,7 @@ func TestPolicyOfConvertsEveryField(t *testing.T) {
 		Enabled: new(false), Threshold: new(0.4), TargetRatio: new(0.3), ProtectFirstN: new(1), ProtectLastN: new(2), PruneOverChars: new(3),
 		TargetTokens: new(4), SystemNote: new(compressor.SystemNoteNone), Thinking: new(compressor.ThinkingRemove),
 		Alternation: new(compressor.AlternationStrict), FailurePolicy: new(compressor.FailureAbort), Summarizer: new("s"), SummaryRatio: new(0.1),
-		SummaryMinTokens: new(5), SummaryMaxTokens: new(6), PruneToolArguments: new(false), MinGain: new(0.05), ThresholdTokens: new(7),
+		SummaryMinTokens: new(5), SummaryMaxTokens: new(6), PruneToolArguments: new(false), Redact: new(false), MinGain: new(0.05), ThresholdTokens: new(7),
 	}
 	got := policyOf(in)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -106,8 +107,8 @@ func TestReportOfConvertsEveryField(t *testing.T) {
 		Regions:     []compressor.Region{{Kind: compressor.RegionTail, Start: 15, End: 16, Tokens: 17}},
 		Pruned:      []compressor.Pruned{{Ref: conversation.Ref{Message: 18, Block: 19}, Kind: compressor.PruneStub, Tool: "t", CharsBefore: 20, CharsAfter: 21}},
 		Repairs:     []compressor.Repair{{Kind: compressor.RepairOrphanResult, Message: 22, ToolUseID: "id"}},
-		FailedRungs: []compressor.FailedRung{{Name: "n", Reason: "why"}},
-		Summarizer:  compressor.SummarizerUsage{Name: "n", Calls: 23, PromptTokens: 24, CompletionTokens: 25},
+		FailedRungs: []ladder.Failed{{Name: "n", Code: "c", Reason: "why", Attempts: 41}},
+		Summarizer:  compressor.SummarizerUsage{Name: "n", Model: "m", Reused: true, Calls: 23, PromptTokens: 24, CompletionTokens: 25},
 		Removed:     compressor.Removed{Messages: 27, Tokens: 28, ToolCalls: 29, ToolResults: 30, Media: 31, ThinkingBlocks: 32},
 		Warnings:    []conversation.Warning{{Code: "W", Message: 26, Detail: "d"}, {Code: "X", Message: -1}},
 	}}

@@ -19,6 +19,7 @@ import (
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/tokens"
+	"github.com/elbowroom/elbowroom/tokens/provider"
 )
 
 // The defaults of [Limits].
@@ -72,6 +73,8 @@ type Options struct {
 	Counter    *tokens.Counter
 	Registry   *tokens.Registry
 	Log        *slog.Logger
+	// Providers answers METHOD_PROVIDER. Nil asks nobody: every count is the local one.
+	Providers *provider.Counter
 	// CacheTTL is the life of breakpoints where a request names none.
 	CacheTTL  breakpoints.TTL
 	Limits    Limits
@@ -84,6 +87,7 @@ type Server struct {
 
 	compressor Compressor
 	counter    *tokens.Counter
+	providers  *provider.Counter
 	registry   *tokens.Registry
 	log        *slog.Logger
 	cacheTTL   breakpoints.TTL
@@ -113,6 +117,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		compressor: o.Compressor,
 		counter:    o.Counter,
+		providers:  o.Providers,
 		registry:   o.Registry,
 		log:        o.Log,
 		cacheTTL:   o.CacheTTL,
@@ -128,6 +133,9 @@ func New(o Options) (*Server, error) {
 		grpc.MaxRecvMsgSize(limits.MaxMessageBytes),
 		grpc.MaxSendMsgSize(min(2*limits.MaxMessageBytes, math.MaxInt32)),
 		grpc.MaxConcurrentStreams(limits.MaxConcurrentStreams),
+		grpc.InitialWindowSize(4<<20),
+		grpc.InitialConnWindowSize(8<<20),
+		grpc.ReadBufferSize(128<<10),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			Time: keep.Time, Timeout: keep.Timeout, MaxConnectionAge: keep.MaxConnectionAge,
 		}),

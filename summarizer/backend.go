@@ -16,8 +16,8 @@ type Backend interface {
 	Name() string
 	// Complete answers the prompt. Where onText is not nil and the backend can
 	// stream, it is called with each piece of text as it arrives, from one goroutine
-	// at a time; the completion holds the whole text either way. Errors are
-	// [*BackendError] or the context's.
+	// at a time; an empty piece says that the text begins anew. The completion holds
+	// the whole text either way. Errors are [*BackendError] or the context's.
 	Complete(ctx context.Context, prompt Prompt, onText func(piece string)) (Completion, error)
 }
 
@@ -40,6 +40,8 @@ type Completion struct {
 	// PromptTokens and CompletionTokens are what the backend billed, 0 when it does
 	// not say.
 	PromptTokens, CompletionTokens int
+	// Attempts is how many calls were made; 0 means one. It is set with an error too.
+	Attempts int
 }
 
 // Finish is why an answer ended.
@@ -61,6 +63,7 @@ type Failure string
 // The kinds of failure.
 const (
 	FailureAuth        Failure = "auth"         // 401, 403: the key is missing or not accepted
+	FailureQuota       Failure = "quota"        // 402, or a 429 that says the account has no credit: waiting does not help
 	FailureNotFound    Failure = "not_found"    // 404: no such model or endpoint
 	FailureBadRequest  Failure = "bad_request"  // 400, 422: the backend does not take this request
 	FailureTooLarge    Failure = "too_large"    // 413 or a context-length error: the prompt does not fit

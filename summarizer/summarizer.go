@@ -71,8 +71,9 @@ type Response struct {
 	Text string
 	// Tokens is the size of Text by the request's counter.
 	Tokens int
-	// PromptTokens and CompletionTokens are what the backend billed, 0 for none.
-	PromptTokens, CompletionTokens int
+	// Calls is how many calls to a backend were made, retries included; PromptTokens
+	// and CompletionTokens are what they were billed. They are set with an error too.
+	Calls, PromptTokens, CompletionTokens int
 	// Model is the model that answered, as its backend names it; "" for none.
 	Model string
 	// Redactions count the secrets that were replaced, sorted by kind.

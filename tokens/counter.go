@@ -8,15 +8,33 @@ import (
 	"github.com/elbowroom/elbowroom/conversation"
 )
 
-// Counter sizes texts, messages and requests for any model. It keeps no state but the vocabularies and the pools of
-// its encodings and is safe for concurrent use.
+// Counter sizes texts, messages and requests for any model. It keeps no state but the vocabularies, the pools of its
+// encodings and the counts it remembers, and is safe for concurrent use.
 type Counter struct {
-	o200k, cl100k *Encoding
+	o200k, cl100k     *Encoding
+	claude3, claude47 *tiling
+	memo              *memo
 }
 
+// Option sets up a Counter.
+type Option func(*Counter)
+
+// RememberedCounts sets how many counts of messages, system prompts and tool lists are remembered, so that a request
+// which was counted before and grew by a message costs the counting of that message. An entry takes about 250 bytes. 0
+// switches it off; the default is DefaultRememberedCounts.
+func RememberedCounts(n int) Option { return func(c *Counter) { c.memo = newMemo(n) } }
+
 // NewCounter returns a counter. The vocabularies load on first use.
-func NewCounter() *Counter {
-	return &Counter{o200k: &Encoding{name: O200kBase}, cl100k: &Encoding{name: CL100kBase}}
+func NewCounter(options ...Option) *Counter {
+	c := &Counter{
+		o200k: &Encoding{name: O200kBase}, cl100k: &Encoding{name: CL100kBase},
+		memo: newMemo(DefaultRememberedCounts),
+	}
+	c.claude3, c.claude47 = newTilings()
+	for _, option := range options {
+		option(c)
+	}
+	return c
 }
 
 // Method says how counts for a model come about.
@@ -33,11 +51,11 @@ func (c *Counter) Priming(model Model) int { return tokenizerOf(model).frame.pri
 // CountText sizes a plain text, without any frame. For a model whose vocabulary is known the count is exact and Lower
 // and Upper equal it. Errors are the context's.
 func (c *Counter) CountText(ctx context.Context, text string, model Model) (Report, error) {
-	classes, err := c.encoding(model).CountClasses(ctx, text)
+	size, err := c.sizer(model).size(ctx, text)
 	if err != nil {
 		return Report{}, err
 	}
-	n := tokenizerOf(model).estimate(classes)
+	n := tokenizerOf(model).estimate(size)
 	r := c.report(model, []Cost{{Parts: Parts{Text: n}, Text: n}}, Cost{}, Cost{}, 0)
 	r.Messages = nil
 	return r, nil
@@ -46,26 +64,40 @@ func (c *Counter) CountText(ctx context.Context, text string, model Model) (Repo
 // Count sizes a whole request. It never fails on content: what is odd is counted by rule and named in the warnings.
 // Errors are the context's.
 func (c *Counter) Count(ctx context.Context, conv *conversation.Conversation, model Model) (Report, error) {
-	messages := make([]Cost, len(conv.Messages))
-	for i := range conv.Messages {
-		cost, err := c.CountMessage(ctx, &conv.Messages[i], model)
-		if err != nil {
-			return Report{}, fmt.Errorf("message %d: %w", i, err)
-		}
-		for w := range cost.Warnings {
-			cost.Warnings[w].Message = i
-		}
-		messages[i] = cost
-	}
-	system, err := c.CountSystem(ctx, conv.System, model)
+	p, err := c.costs(ctx, conv, model)
 	if err != nil {
-		return Report{}, fmt.Errorf("system prompt: %w", err)
+		return Report{}, err
 	}
-	tools, err := c.CountTools(ctx, conv.Tools, model)
+	return c.Report(model, p.messages, p.system, p.tools), nil
+}
+
+// CountAfter sizes a whole request as Count does, and says what a usage that the provider reported for its beginning makes
+// of the count. Errors are the context's.
+func (c *Counter) CountAfter(ctx context.Context, conv *conversation.Conversation, model Model, usage Usage) (Report, Anchor, error) {
+	p, err := c.costs(ctx, conv, model)
 	if err != nil {
-		return Report{}, fmt.Errorf("tools: %w", err)
+		return Report{}, Anchor{}, err
 	}
-	return c.report(model, messages, system, tools, c.Priming(model)), nil
+	return c.Report(model, p.messages, p.system, p.tools), c.Anchor(model, p.messages, p.system, p.tools, usage), nil
+}
+
+// requestCosts are the costs of a request's pieces.
+type requestCosts struct {
+	messages      []Cost
+	system, tools Cost
+}
+
+func (c *Counter) costs(ctx context.Context, conv *conversation.Conversation, model Model) (p requestCosts, err error) {
+	if p.messages, err = c.CountMessages(ctx, conv.Messages, model); err != nil {
+		return p, err
+	}
+	if p.system, err = c.CountSystem(ctx, conv.System, model); err != nil {
+		return p, fmt.Errorf("system prompt: %w", err)
+	}
+	if p.tools, err = c.CountSetup(ctx, conv, model); err != nil {
+		return p, fmt.Errorf("tools: %w", err)
+	}
+	return p, nil
 }
 
 // Report puts the costs of the pieces together. It is what Count returns for the same pieces; use it after recounting
@@ -94,9 +126,15 @@ func (c *Counter) report(model Model, messages []Cost, system, tools Cost, primi
 	}
 	r.Tokens = r.Parts.Total()
 	t := tokenizerOf(model)
-	r.Lower = max(0, r.Tokens-int(math.Ceil(float64(text)*(1-t.low)))-slack)
-	r.Upper = r.Tokens + int(math.Ceil(float64(text)*(t.high-1))) + slack
+	below, above := t.margins(text)
+	r.Lower = max(0, r.Tokens-below-slack)
+	r.Upper = r.Tokens + above + slack
 	return r
+}
+
+// margins is how far the true count of a text may lie below and above an estimate of n tokens.
+func (t tokenizer) margins(n int) (below, above int) {
+	return int(math.Ceil(float64(n) * (1 - t.low))), int(math.Ceil(float64(n) * (t.high - 1)))
 }
 
 func (c *Counter) encoding(model Model) *Encoding {

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/elbowroom/elbowroom/internal/testutil/hostile"
 )
 
 func newEncoding(t testing.TB, name string) *Encoding {
@@ -117,7 +120,7 @@ func classes(tokens map[Class]int, digits int) Classes {
 // The steps of the merger are what could grow faster than the text: everything else visits a byte a bounded number of
 // times.
 func TestWorkGrowsLinearlyOnLongPieces(t *testing.T) {
-	letters := hostile{seed: 7}.source()
+	letters := rand.New(rand.NewPCG(7, 0))
 	random := make([]byte, 400_000)
 	for i := range random {
 		random[i] = byte('a' + letters.IntN(26))
@@ -202,7 +205,7 @@ func (c *countingContext) Err() error {
 
 func TestEncodingIsSafeForConcurrentUse(t *testing.T) {
 	e := newEncoding(t, CL100kBase)
-	texts := hostile{seed: 3}.strings(200)
+	texts := hostile.Mixed(3, 200)
 	want := make([]int, len(texts))
 	other := newEncoding(t, CL100kBase)
 	for i, text := range texts {

@@ -29,10 +29,11 @@ type frame struct {
 	slackMessage, slackCall, slackTools int
 }
 
-// estimate turns counts by class into tokens of the family.
-func (t tokenizer) estimate(c Classes) int {
-	if t.low == 1 && t.high == 1 {
-		return c.Total()
+// estimate turns what was counted into tokens of the family.
+func (t tokenizer) estimate(a amount) int {
+	c := a.classes
+	if t.low == 1 && t.high == 1 || a.pieces > 0 {
+		return c.Total() + a.pieces
 	}
 	sum := t.digit * float64(c.Digits)
 	for class, n := range c.Tokens {

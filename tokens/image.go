@@ -2,10 +2,8 @@ package tokens
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"math"
-	"strings"
 
 	"github.com/elbowroom/elbowroom/conversation"
 )
@@ -21,21 +19,30 @@ type ImageRule struct {
 	Tile int `json:"tile"`
 	// Multiplier turns patches into tokens.
 	Multiplier float64 `json:"multiplier"`
-	// MaxEdge is the longest side in pixels and MaxTokens the most patches an image may have before it is scaled down;
-	// MaxTokensHigh replaces MaxTokens when the caller asked for detail "high".
-	MaxEdge       int `json:"max_edge"`
-	MaxTokens     int `json:"max_tokens"`
-	MaxTokensHigh int `json:"max_tokens_high"`
+	// ImageLimit is what the image is scaled down to. Low, High and Original replace it for callers who ask for that
+	// detail; a level without a limit of its own has the common one.
+	ImageLimit
+	Low      *ImageLimit `json:"low"`
+	High     *ImageLimit `json:"high"`
+	Original *ImageLimit `json:"original"`
 	// Block is what the block around the image costs, in tokens.
 	Block int `json:"block"`
+}
+
+// ImageLimit is the most an image may have before it is scaled down: MaxEdge pixels on the longest side, and MaxTokens
+// patches. 0 is no limit.
+type ImageLimit struct {
+	MaxEdge   int `json:"max_edge"`
+	MaxTokens int `json:"max_tokens"`
 }
 
 // The kinds of image rule. Every other kind, and the zero rule, charges Base.
 const (
 	imageTiles        = "tiles"         // OpenAI: fit in 2048 x 2048, short side to 768, Base + Tile per 512 x 512
-	imagePatches      = "patches"       // OpenAI: 32 x 32 patches, scaled to MaxTokens, times Multiplier
+	imagePatches      = "patches"       // OpenAI: fit in MaxEdge, 32 x 32 patches, scaled to MaxTokens, times Multiplier
 	imageVisualTokens = "visual-tokens" // Anthropic: 28 x 28 patches, scaled to MaxEdge and MaxTokens
-	imageGeminiTiles  = "gemini-tiles"  // Gemini 2: one Tile up to 384 x 384, else fit in 3072 x 3072, one per 768 x 768
+	imageGeminiTiles  = "gemini-tiles"  // Gemini 2: one Tile up to 384 x 384, else one per square of 2/3 of the short side
+	imageResolution   = "resolution"    // Gemini 3: Base whatever the size; a quarter for detail "low", half for "medium"
 )
 
 // assumedEdge is the side in pixels of an image whose size cannot be read: a format other than PNG, JPEG, GIF and WebP, a
@@ -43,7 +50,7 @@ const (
 const assumedEdge = 1024
 
 // Tokens returns the cost of an image of the given size in pixels; a size below 1 counts as 1024 x 1024. Detail is
-// OpenAI's: "low", "high", "auto" or empty.
+// OpenAI's: "low", "high", "original", "auto" or empty.
 func (r ImageRule) Tokens(width, height int, detail string) int {
 	if width < 1 || height < 1 {
 		width, height = assumedEdge, assumedEdge
@@ -58,11 +65,12 @@ func (r ImageRule) Tokens(width, height int, detail string) int {
 		w, h = fit(w, h, math.Min(1, 768/math.Min(w, h)))
 		return r.Base + r.Block + r.Tile*int(patches(w, h, 512))
 	case imagePatches:
-		limit := r.MaxTokens
-		if detail == "high" && r.MaxTokensHigh > 0 {
-			limit = r.MaxTokensHigh
+		limit := r.limit(detail)
+		if limit.MaxEdge > 0 {
+			w, h = fit(w, h, math.Min(1, float64(limit.MaxEdge)/math.Max(w, h)))
+			w, h = math.Round(w), math.Round(h)
 		}
-		return r.Block + int(math.Ceil(scaledPatches(w, h, 32, limit)*r.Multiplier))
+		return r.Block + int(math.Ceil(shrunkPatches(w, h, 32, limit.MaxTokens)*r.Multiplier))
 	case imageVisualTokens:
 		w, h = fit(w, h, math.Min(1, float64(r.MaxEdge)/math.Max(w, h)))
 		return r.Block + int(scaledPatches(w, h, 28, r.MaxTokens))
@@ -71,10 +79,36 @@ func (r ImageRule) Tokens(width, height int, detail string) int {
 			return r.Tile + r.Block
 		}
 		w, h = fit(w, h, math.Min(1, 3072/math.Max(w, h)))
-		return r.Block + r.Tile*int(patches(w, h, 768))
+		edge := math.Min(768, math.Max(256, math.Floor(math.Min(w, h)/1.5)))
+		return r.Block + r.Tile*int(patches(w, h, edge))
+	case imageResolution:
+		switch detail {
+		case "low":
+			return r.Base/4 + r.Block
+		case "medium":
+			return r.Base/2 + r.Block
+		}
+		return r.Base + r.Block
 	default:
 		return r.Base + r.Block
 	}
+}
+
+// limit is the limit for a level of detail.
+func (r ImageRule) limit(detail string) ImageLimit {
+	var own *ImageLimit
+	switch detail {
+	case "low":
+		own = r.Low
+	case "high":
+		own = r.High
+	case "original":
+		own = r.Original
+	}
+	if own == nil {
+		return r.ImageLimit
+	}
+	return *own
 }
 
 // fit scales a size; no side falls below one pixel.
@@ -83,6 +117,21 @@ func fit(w, h, scale float64) (scaledWidth, scaledHeight float64) {
 }
 
 func patches(w, h, edge float64) float64 { return math.Ceil(w/edge) * math.Ceil(h/edge) }
+
+// shrunkPatches is the number of patches after the image was scaled down to at most limit by OpenAI's rule: to the area
+// of that many patches, then a little more, so that one side is a whole number of them, then to whole pixels.
+func shrunkPatches(w, h, edge float64, limit int) float64 {
+	if limit == 0 || patches(w, h, edge) <= float64(limit) {
+		return patches(w, h, edge)
+	}
+	scale := math.Sqrt(edge * edge * float64(limit) / (w * h))
+	across, down := w*scale/edge, h*scale/edge
+	if across >= 1 && down >= 1 { // else a strip, which the second step would shrink to nothing
+		scale *= math.Min(math.Floor(across)/across, math.Floor(down)/down)
+	}
+	w, h = fit(math.Floor(w*scale), math.Floor(h*scale), 1)
+	return math.Min(float64(limit), patches(w, h, edge))
+}
 
 // scaledPatches is the number of patches after the image was scaled down, as little as possible, to at most limit.
 func scaledPatches(w, h, edge float64, limit int) float64 {
@@ -101,10 +150,11 @@ func scaledPatches(w, h, edge float64, limit int) float64 {
 	return math.Min(patches(math.Max(1, w*low), math.Max(1, h*low), edge), float64(limit))
 }
 
-// Image headers are read from the first bytes. JPEG puts the size behind metadata, which may be tens of kilobytes.
+// Image headers are read from the first bytes. JPEG puts the size behind metadata: an EXIF block with a preview has up to
+// 64 KB, a colour profile, a depth map or a gain map some more. What lies behind a megabyte counts as unreadable.
 const (
 	headerBytes     = 48
-	jpegHeaderBytes = 96 << 10
+	jpegHeaderBytes = 1 << 20
 )
 
 // imageSize reads the size in pixels from the first bytes of an image; zeros if it cannot. Nothing is decoded but those
@@ -116,39 +166,48 @@ func imageSize(m *conversation.Media) (width, height int) {
 	head := mediaHead(m, headerBytes)
 	switch {
 	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")) && len(head) >= 24:
-		return int(binary.BigEndian.Uint32(head[16:])), int(binary.BigEndian.Uint32(head[20:]))
+		return pngSize(head)
 	case bytes.HasPrefix(head, []byte("GIF8")) && len(head) >= 10:
 		return int(binary.LittleEndian.Uint16(head[6:])), int(binary.LittleEndian.Uint16(head[8:]))
 	case bytes.HasPrefix(head, []byte("RIFF")) && len(head) >= 30 && string(head[8:12]) == "WEBP":
 		return webpSize(head)
 	case bytes.HasPrefix(head, []byte("\xff\xd8")):
-		return jpegSize(mediaHead(m, jpegHeaderBytes))
+		for n := 4 << 10; ; n *= 4 {
+			head = mediaHead(m, min(n, jpegHeaderBytes))
+			width, height, cut := jpegSize(head)
+			if !cut || len(head) < n || n >= jpegHeaderBytes {
+				return width, height
+			}
+		}
 	default:
 		return 0, 0
 	}
 }
 
-// mediaHead returns up to n of the first bytes of inline data.
-func mediaHead(m *conversation.Media, n int) []byte {
-	if len(m.Bytes) > 0 {
-		return m.Bytes[:min(len(m.Bytes), n)]
+// pngSize reads the first chunk, which is IHDR, or the second in files that Apple's tools have crushed.
+func pngSize(b []byte) (width, height int) {
+	at := 8
+	if string(b[at+4:at+8]) == "CgBI" {
+		at += 12 + 4
 	}
-	text := m.Data[:min(len(m.Data), n/3*4)]
-	encoding := base64.StdEncoding
-	if strings.ContainsAny(text, "-_") {
-		encoding = base64.URLEncoding
+	if len(b) < at+16 || string(b[at+4:at+8]) != "IHDR" {
+		return 0, 0
 	}
-	head := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
-	read, _ := encoding.Decode(head, []byte(text)) // what was read before an error, or a cut quartet, is enough
-	return head[:read]
+	return int(binary.BigEndian.Uint32(b[at+8:])), int(binary.BigEndian.Uint32(b[at+12:]))
 }
 
 // webpSize reads the three kinds of WebP: lossy (VP8), lossless (VP8L) and extended (VP8X).
 func webpSize(b []byte) (width, height int) {
 	switch string(b[12:16]) {
 	case "VP8 ":
+		if string(b[23:26]) != "\x9d\x01\x2a" { // the start code of a key frame
+			return 0, 0
+		}
 		return int(binary.LittleEndian.Uint16(b[26:]) & 0x3fff), int(binary.LittleEndian.Uint16(b[28:]) & 0x3fff)
 	case "VP8L":
+		if b[20] != 0x2f {
+			return 0, 0
+		}
 		bits := binary.LittleEndian.Uint32(b[21:])
 		return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1
 	case "VP8X":
@@ -158,11 +217,12 @@ func webpSize(b []byte) (width, height int) {
 	}
 }
 
-// jpegSize walks the segments up to the frame header.
-func jpegSize(b []byte) (width, height int) {
-	for at := 2; at+9 < len(b); {
+// jpegSize walks the segments up to the frame header. A frame header is any of SOF0 to SOF15: the codings (baseline,
+// progressive, lossless, arithmetic) all write the size alike. It says cut if the bytes end before one.
+func jpegSize(b []byte) (width, height int, cut bool) {
+	for at := 2; at+9 <= len(b); {
 		if b[at] != 0xff {
-			return 0, 0
+			return 0, 0, false
 		}
 		marker := b[at+1]
 		switch {
@@ -170,14 +230,18 @@ func jpegSize(b []byte) (width, height int) {
 			at++
 			continue
 		case marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
-			return int(binary.BigEndian.Uint16(b[at+7:])), int(binary.BigEndian.Uint16(b[at+5:]))
+			return int(binary.BigEndian.Uint16(b[at+7:])), int(binary.BigEndian.Uint16(b[at+5:])), false
 		case marker == 0x01 || marker >= 0xd0 && marker <= 0xd8: // no length
 			at += 2
 			continue
 		case marker == 0xd9 || marker == 0xda:
-			return 0, 0
+			return 0, 0, false
 		}
-		at += 2 + int(binary.BigEndian.Uint16(b[at+2:]))
+		length := int(binary.BigEndian.Uint16(b[at+2:]))
+		if length < 2 {
+			return 0, 0, false
+		}
+		at += 2 + length
 	}
-	return 0, 0
+	return 0, 0, true
 }

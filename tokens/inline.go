@@ -18,6 +18,9 @@ type inlineData struct {
 	plain bool   // text is percent-encoded bytes, not base64
 	group uint32 // bits of a base64 group that was begun
 	bits  int    // how many of them there are
+	chunk []byte // a piece of text, for the library
+	// foreign is set when the data ended at a character that is neither base64 nor its padding.
+	foreign bool
 }
 
 // inline returns the data of a media block; it is empty if there is none.
@@ -30,7 +33,7 @@ func inline(m *conversation.Media) *inlineData {
 
 // isPlain reports whether the text begins with the signature of a file format as it stands. In base64 none begins so.
 func isPlain(text string) bool {
-	for _, signature := range []string{"%89PNG", "GIF8", "%FF%D8%FF", "%ff%d8%ff", "RIFF", "%PDF-", "%25PDF-", "ID3"} {
+	for _, signature := range []string{"%89PNG", "GIF8", "%FF%D8%FF", "%ff%d8%ff", "RIFF", "%PDF-", "%25PDF-"} {
 		if strings.HasPrefix(text, signature) {
 			return true
 		}
@@ -52,7 +55,8 @@ func (d *inlineData) Read(p []byte) (int, error) {
 	}
 	// Plain base64 goes through the library, which is several times faster; what it refuses is read byte by byte.
 	if whole := min(len(d.text), len(p)/3*4) / 4 * 4; whole > 0 && d.bits == 0 && !d.plain {
-		if n, err := base64.StdEncoding.Decode(p, []byte(d.text[:whole])); err == nil && n == whole/4*3 {
+		d.chunk = append(d.chunk[:0], d.text[:whole]...)
+		if n, err := base64.StdEncoding.Decode(p, d.chunk); err == nil && n == whole/4*3 {
 			d.text = d.text[whole:]
 			return n, nil
 		}
@@ -94,6 +98,7 @@ func (d *inlineData) next() (byte, bool) {
 		case c == '\n' || c == '\r' || c == ' ' || c == '\t':
 			continue
 		default: // padding, or not base64
+			d.foreign = c != '='
 			return 0, false
 		}
 		if d.bits >= 8 {

@@ -1,14 +1,15 @@
 package tokens
 
 import (
-	"encoding/binary"
+	"io"
 	"strings"
 
 	"github.com/elbowroom/elbowroom/conversation"
 )
 
-// Rules for media whose cost depends on their length, in tokens and bytes. The length is guessed from the number of bytes:
-// nothing is decoded. Documents and recordings that are named by URL or id count as one page or one minute.
+// Rules for media whose cost depends on their length, in tokens and bytes. The length is read from headers where the data
+// is at hand and says it, else guessed from the number of bytes: nothing is decoded. Documents and recordings that are
+// named by URL or id count as one page or one minute.
 const (
 	// A page of a PDF: Claude 2,115 to 2,481 measured for text and tables (the page's image and its text); Gemini 2
 	// charges 258 and Gemini 3 560 by its guides. Elsewhere the text and an image of the page are assumed.
@@ -21,10 +22,11 @@ const (
 	pagesMost = 1000
 
 	// Gemini's guide: 32 tokens a second of audio, 263 a second of video at one frame a second; Gemini 3: 70 a frame.
-	// Others charge less for audio (OpenAI 10 a second).
-	audioSecond      = 32
-	videoSecond      = 263
-	videoSecondShort = 70 + audioSecond
+	// OpenAI's guide to realtime costs: a token for every 100 ms of audio that is sent. Others are assumed to be as Gemini.
+	audioSecond       = 32
+	audioSecondOpenAI = 10
+	videoSecond       = 263
+	videoSecondShort  = 70 + audioSecond
 	// Bytes a second: MP3 at 128 kbit/s, video at 1 Mbit/s.
 	audioBytes    = 16_000
 	videoBytes    = 125_000
@@ -32,8 +34,8 @@ const (
 	longestLength = 4 * 60 * 60
 )
 
-// media adds the cost of a media block. Its text, if it is a text document, counts as text.
-func (t *tally) media(b *conversation.Block, part *Classes) {
+// media adds the cost of a media block. A text document counts as its text.
+func (t *tally) media(b *conversation.Block, part *amount) {
 	if b.Text != "" {
 		t.text(part, b.Text)
 		return
@@ -42,7 +44,25 @@ func (t *tally) media(b *conversation.Block, part *Classes) {
 	if m == nil {
 		m = &conversation.Media{}
 	}
+	if text, ok := inlineText(m); ok {
+		t.text(part, text)
+		return
+	}
 	t.mediaCost(m)
+}
+
+// inlineText returns the text of a document whose type says that it is text.
+func inlineText(m *conversation.Media) (text string, ok bool) {
+	mime, _, _ := strings.Cut(m.MIMEType, ";")
+	if !strings.HasPrefix(mime, "text/") && mime != "application/json" || mediaLength(m) == 0 {
+		return "", false
+	}
+	data := inline(m)
+	decoded, _ := io.ReadAll(data) // it never fails
+	if data.foreign {              // a data: URL without base64
+		return m.Data, true
+	}
+	return string(decoded), true
 }
 
 func (t *tally) mediaCost(m *conversation.Media) {
@@ -50,15 +70,32 @@ func (t *tally) mediaCost(m *conversation.Media) {
 	case conversation.MediaImage:
 		t.image(m)
 	case conversation.MediaAudio:
-		t.guessed("the length of a recording is guessed from its bytes", audioSecond, audioSeconds(m))
-	case conversation.MediaVideo:
-		second := videoSecond
-		if t.model.Image.Name == "gemini-3" {
-			second = videoSecondShort
+		rate := audioSecond
+		if t.model.Family == FamilyOpenAI {
+			rate = audioSecondOpenAI
 		}
-		t.guessed("the length of a video is guessed from its bytes", second, seconds(m, videoBytes))
+		if length := audioSeconds(m); length > 0 {
+			t.sized(rate * length)
+			return
+		}
+		t.guessed("the length of a recording is guessed from its bytes", rate, seconds(mediaLength(m), audioBytes))
+	case conversation.MediaVideo:
+		rate := videoSecond
+		if t.model.Image.Kind == imageResolution {
+			rate = videoSecondShort
+		}
+		t.guessed("the length of a video is guessed from its bytes", rate, seconds(mediaLength(m), videoBytes))
 	default:
-		pages := 1
+		pages, err := pdfPages(t.ctx, m)
+		if err != nil {
+			t.err = err
+			return
+		}
+		if pages > 0 {
+			t.sized(t.page() * pages)
+			return
+		}
+		pages = 1
 		if n := mediaLength(m); n > 0 {
 			pages = min((n+pageBytes-1)/pageBytes, pagesMost)
 		}
@@ -77,6 +114,13 @@ func (t *tally) image(m *conversation.Media) {
 	}
 }
 
+// sized adds the tokens of a document or recording whose length is known. What a page or a second costs differs with
+// what is in it: Claude's pages by about a third.
+func (t *tally) sized(tokens int) {
+	t.ruled.Media += tokens
+	t.slack += (tokens + 2) / 3
+}
+
 // guessed adds units of a rule whose number is a guess: it may be all wrong.
 func (t *tally) guessed(detail string, tokens, units int) {
 	t.ruled.Media += tokens * units
@@ -88,9 +132,9 @@ func (t *tally) page() int {
 	switch {
 	case t.model.Claude:
 		return pageClaude
-	case t.model.Image.Name == "gemini-2":
+	case t.model.Image.Kind == imageGeminiTiles:
 		return pageGemini2
-	case t.model.Image.Name == "gemini-3":
+	case t.model.Image.Kind == imageResolution:
 		return pageGemini3
 	default:
 		return pageOther
@@ -114,36 +158,17 @@ func kindOf(m *conversation.Media) conversation.MediaKind {
 	}
 }
 
-// mediaLength is the size of inline data in bytes, 0 if there is none.
-func mediaLength(m *conversation.Media) int {
-	if len(m.Bytes) > 0 {
-		return len(m.Bytes)
-	}
-	return len(m.Data) / 4 * 3
-}
-
-func seconds(m *conversation.Media, bytesPerSecond int) int {
-	n := mediaLength(m)
+// seconds guesses a length from a number of bytes, 0 for unknown.
+func seconds(n, bytesPerSecond int) int {
 	if n == 0 {
 		return unknownLength
 	}
 	return min(max(1, n/bytesPerSecond), longestLength)
 }
 
-// audioSeconds uses the byte rate that a WAV header states.
-func audioSeconds(m *conversation.Media) int {
-	head := mediaHead(m, headerBytes)
-	if len(head) >= 32 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WAVE" {
-		if rate := int(binary.LittleEndian.Uint32(head[28:])); rate > 0 {
-			return seconds(m, rate)
-		}
-	}
-	return seconds(m, audioBytes)
-}
-
 // inlineURL adds the cost of a data: URL found inside a block of an unknown type.
 func (t *tally) inlineURL(url string) {
-	head, data, _ := strings.Cut(strings.TrimPrefix(url, "data:"), ",")
+	head, data, _ := strings.Cut(url[len(dataScheme):], ",")
 	mime, _, _ := strings.Cut(head, ";")
 	t.mediaCost(&conversation.Media{Kind: conversation.MediaFile, MIMEType: mime, Data: data})
 }

@@ -7,9 +7,7 @@ import (
 	"github.com/elbowroom/elbowroom/conversation"
 )
 
-// CountMessage sizes one element of the message list, its frame included. It always costs at least one token, so a
-// conversation grows with every message. Errors are the context's.
-func (c *Counter) CountMessage(ctx context.Context, m *conversation.Message, model Model) (Cost, error) {
+func (c *Counter) countMessage(ctx context.Context, m *conversation.Message, model Model) (Cost, error) {
 	t := c.tally(ctx, model)
 	t.framing(t.frame.message, t.frame.slackMessage)
 	if m.Name != "" {
@@ -20,11 +18,7 @@ func (c *Counter) CountMessage(ctx context.Context, m *conversation.Message, mod
 	return t.cost()
 }
 
-// CountSystem sizes a system prompt that stands outside the message list; nil costs nothing.
-func (c *Counter) CountSystem(ctx context.Context, m *conversation.Message, model Model) (Cost, error) {
-	if m == nil {
-		return Cost{}, nil
-	}
+func (c *Counter) countSystem(ctx context.Context, m *conversation.Message, model Model) (Cost, error) {
 	t := c.tally(ctx, model)
 	t.framing(t.frame.system, t.frame.slackMessage)
 	t.blocks(m.Blocks, &t.system)
@@ -32,7 +26,7 @@ func (c *Counter) CountSystem(ctx context.Context, m *conversation.Message, mode
 }
 
 // partOf is where the text of a message of the role belongs.
-func (t *tally) partOf(role conversation.Role) *Classes {
+func (t *tally) partOf(role conversation.Role) *amount {
 	switch role {
 	case conversation.RoleSystem:
 		return &t.system
@@ -43,13 +37,13 @@ func (t *tally) partOf(role conversation.Role) *Classes {
 	}
 }
 
-func (t *tally) blocks(blocks []conversation.Block, part *Classes) {
+func (t *tally) blocks(blocks []conversation.Block, part *amount) {
 	for i := range blocks {
 		t.block(&blocks[i], part)
 	}
 }
 
-func (t *tally) block(b *conversation.Block, part *Classes) {
+func (t *tally) block(b *conversation.Block, part *amount) {
 	switch b.Kind {
 	case conversation.KindText, conversation.KindRefusal, conversation.KindCompaction:
 		t.text(part, b.Text)
@@ -68,6 +62,9 @@ func (t *tally) block(b *conversation.Block, part *Classes) {
 	case conversation.KindMedia:
 		t.media(b, part)
 	default:
+		if b.Type == toolReference { // the definition it stands for counts with the tools
+			return
+		}
 		t.warn(WarnUnknownBlock, "a block of type "+conversation.Quote(b.Type)+" counts as its JSON text")
 		t.json(part, b.Raw)
 	}
@@ -106,7 +103,7 @@ func topLevelMembers(json string) int {
 const blobLength = 512
 
 // json counts a JSON text without the data in it: long base64 strings and data URLs are not what a model reads as text.
-func (t *tally) json(part *Classes, json string) {
+func (t *tally) json(part *amount, json string) {
 	if len(json) < blobLength {
 		t.text(part, json)
 		return
@@ -145,6 +142,10 @@ func isBlob(s string) bool {
 	return true
 }
 
+// dataScheme begins a data: URL, in any case of letters.
+const dataScheme = "data:"
+
+// isDataURL reports whether a text is a data: URL; its parameters (a charset, a file name) are short.
 func isDataURL(s string) bool {
-	return strings.HasPrefix(s, "data:") && strings.Contains(s[:min(len(s), 100)], ",")
+	return len(s) >= len(dataScheme) && strings.EqualFold(s[:len(dataScheme)], dataScheme) && strings.Contains(s[:min(len(s), 512)], ",")
 }

@@ -64,8 +64,9 @@ type Model struct {
 	CacheMinimum int
 	// Claude is set for models that take cache_control marks.
 	Claude bool
-	// ToolPrompt is the size in tokens of the system prompt the provider adds once when there are tools.
-	ToolPrompt int
+	// ToolPrompt is the size in tokens of the system prompt the provider adds once when there are tools, ToolPromptForced
+	// its size when tool_choice makes the model call one.
+	ToolPrompt, ToolPromptForced int
 	// Date is the day the row was checked, Source where its numbers are from, Note what is doubtful about them.
 	Date, Source, Note string
 }

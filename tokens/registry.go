@@ -35,6 +35,7 @@ type modelRow struct {
 	Image           string   `json:"image"`
 	CacheMinimum    int      `json:"cache_minimum"`
 	ToolPrompt      int      `json:"tool_prompt"`
+	ToolForced      int      `json:"tool_prompt_forced"`
 	Date            string   `json:"date"`
 	Source          string   `json:"source"`
 	Note            string   `json:"note"`
@@ -83,7 +84,7 @@ func (row *modelRow) model(image ImageRule) Model {
 		Provider: row.Provider, Family: row.Family,
 		Encoding: row.Encoding, EncodingExact: row.Family == FamilyOpenAI && !row.EncodingAssumed,
 		ContextWindow: row.Window, MaxOutput: row.MaxOutput, Thinking: row.Thinking, Image: image,
-		CacheMinimum: row.CacheMinimum, Claude: isClaude(row.Family), ToolPrompt: row.ToolPrompt,
+		CacheMinimum: row.CacheMinimum, Claude: isClaude(row.Family), ToolPrompt: row.ToolPrompt, ToolPromptForced: row.ToolForced,
 		Date: row.Date, Source: row.Source, Note: row.Note,
 	}
 }

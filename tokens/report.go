@@ -51,6 +51,10 @@ type Cost struct {
 	Warnings []conversation.Warning
 }
 
+func (c Cost) add(o *Cost) Cost {
+	return Cost{Parts: c.Parts.Add(o.Parts), Text: c.Text + o.Text, Slack: c.Slack + o.Slack}
+}
+
 // Tokens is the sum of the parts.
 func (c Cost) Tokens() int { return c.Parts.Total() }
 

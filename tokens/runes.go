@@ -45,7 +45,7 @@ func (t *runeTable) beyondASCII(s string, i int) (properties uint8, size int) {
 	return t.blocks[t.index[r>>8]][r&0xff], size
 }
 
-// newRuneTable builds the table from Go's Unicode tables. It visits ranges, not all characters.
+// newRuneTable builds the table from Go's Unicode tables and what came later. It visits ranges, not all characters.
 func newRuneTable() *runeTable {
 	flat := make([]uint8, unicode.MaxRune+1)
 	mark := func(property uint8, tables ...*unicode.RangeTable) {
@@ -73,6 +73,11 @@ func newRuneTable() *runeTable {
 	setScript(scriptOther, unicode.L)
 	setScript(scriptDiacritic, unicode.M, unicode.Latin)
 	setScript(scriptCJK, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
+	for _, added := range unicode16() {
+		for r := added.first; r <= added.last; r++ {
+			flat[r] = added.properties
+		}
+	}
 
 	t := &runeTable{}
 	copy(t.ascii[:], flat)

@@ -6,14 +6,14 @@ import (
 	"github.com/elbowroom/elbowroom/conversation"
 )
 
-// tally adds up one piece of a request: classes of text by part, and tokens that come from rules.
+// tally adds up one piece of a request: texts by part, and tokens that come from rules.
 type tally struct {
 	tokenizer
-	ctx      context.Context //nolint:containedctx // lives for one call
-	encoding *Encoding
-	model    Model
+	ctx   context.Context //nolint:containedctx // lives for one call
+	sizer sizer
+	model Model
 
-	system, tools, prose, calls, results, reasoning, names Classes
+	system, tools, prose, calls, results, reasoning, names amount
 
 	ruled    Parts
 	slack    int
@@ -21,8 +21,15 @@ type tally struct {
 	err      error
 }
 
+// amount is what was counted of the texts of one part: by class for the families that follow from an OpenAI encoding, in
+// whole for those whose pieces are known.
+type amount struct {
+	classes Classes
+	pieces  int
+}
+
 func (c *Counter) tally(ctx context.Context, model Model) *tally {
-	return &tally{tokenizer: tokenizerOf(model), ctx: ctx, encoding: c.encoding(model), model: model}
+	return &tally{tokenizer: tokenizerOf(model), ctx: ctx, sizer: c.sizer(model), model: model}
 }
 
 func (t *tally) cost() (Cost, error) {
@@ -41,16 +48,17 @@ func (t *tally) cost() (Cost, error) {
 	return Cost{Parts: text.Add(t.ruled), Text: text.Total(), Slack: t.slack, Warnings: t.warnings}, nil
 }
 
-func (t *tally) text(part *Classes, text string) {
+func (t *tally) text(part *amount, text string) {
 	if t.err != nil || text == "" {
 		return
 	}
-	classes, err := t.encoding.CountClasses(t.ctx, text)
+	n, err := t.sizer.size(t.ctx, text)
 	if err != nil {
 		t.err = err
 		return
 	}
-	*part = part.Add(classes)
+	part.classes = part.classes.Add(n.classes)
+	part.pieces += n.pieces
 }
 
 func (t *tally) framing(n, slack int) {
@@ -60,4 +68,33 @@ func (t *tally) framing(n, slack int) {
 
 func (t *tally) warn(code, detail string) {
 	t.warnings = append(t.warnings, conversation.Warning{Code: code, Message: -1, Detail: detail})
+}
+
+// sizer counts texts for one model: by the pieces of Claude, or by an OpenAI encoding.
+type sizer struct {
+	tiling   *tiling // nil if the model is no Claude
+	frameBow bool
+	encoding *Encoding
+}
+
+func (c *Counter) sizer(model Model) sizer {
+	switch model.Family {
+	case FamilyClaude3:
+		return sizer{tiling: c.claude3, frameBow: true}
+	case FamilyClaude47:
+		return sizer{tiling: c.claude47, frameBow: true}
+	case FamilyClaude5:
+		return sizer{tiling: c.claude47}
+	default:
+		return sizer{encoding: c.encoding(model)}
+	}
+}
+
+func (s sizer) size(ctx context.Context, text string) (amount, error) {
+	if s.tiling != nil {
+		n, err := s.tiling.count(ctx, text, s.frameBow)
+		return amount{pieces: n}, err
+	}
+	classes, err := s.encoding.CountClasses(ctx, text)
+	return amount{classes: classes}, err
 }

@@ -8,10 +8,7 @@ import (
 	"github.com/elbowroom/elbowroom/conversation"
 )
 
-// CountTools sizes the tool definitions as the provider shows them to the model, with what it adds to explain them. No
-// tools cost nothing; deferred tools (Anthropic's defer_loading) are not in the prompt and cost nothing either. Errors
-// are the context's.
-func (c *Counter) CountTools(ctx context.Context, tools []conversation.Tool, model Model) (Cost, error) {
+func (c *Counter) countTools(ctx context.Context, tools []conversation.Tool, model Model) (Cost, error) {
 	t := c.tally(ctx, model)
 	shown := 0
 	for i := range tools {
@@ -30,6 +27,125 @@ func (c *Counter) CountTools(ctx context.Context, tools []conversation.Tool, mod
 	t.ruled.Tools += model.ToolPrompt + t.frame.tools + t.frame.tool*shown
 	t.slack += t.frame.slackTools + t.frame.slackCall*shown
 	return t.cost()
+}
+
+// What a request changes about its tools, in tokens.
+const (
+	// systemWithTools: OpenAI puts the definitions into the system message if there is one, and saves the frame of its own.
+	// Rule of openai-chat-tokens; recorded requests to gpt-4.1-mini agree.
+	systemWithTools = -4
+	// A named function costs its name and 4, "none" 1 (openai-chat-tokens); "required" costs nothing in recorded requests
+	// to gpt-4o.
+	functionNamed = 4
+	functionNone  = 1
+	// deferredTools is what Claude 5 models add when there are tools with defer_loading: 93 in recorded requests to
+	// Sonnet 5 and to Opus 5. Haiku 4.5 adds nothing.
+	deferredTools = 93
+	// thinkingPrompt is what Claude up to 4.6 adds when extended thinking is on: 28 in recorded requests to Sonnet 4.5 with
+	// a budget, 17 to Opus 4.6 with adaptive thinking. Opus 4.8 and Opus 5 add nothing.
+	thinkingPrompt      = 28
+	slackThinkingPrompt = 12
+)
+
+// CountSetup sizes what a request sets up beside its system prompt and messages: the tools as CountTools has them, what a
+// tool_choice and a system message change about them, deferred tools that a search has brought in, which are in the
+// prompt from then on, and what switching thinking on adds. Errors are the context's.
+func (c *Counter) CountSetup(ctx context.Context, conv *conversation.Conversation, model Model) (Cost, error) {
+	cost, err := c.CountTools(ctx, conv.Tools, model)
+	if err != nil {
+		return Cost{}, err
+	}
+	t := c.tally(ctx, model)
+	if conv.ThinkingOn && model.Family == FamilyClaude3 {
+		t.framing(thinkingPrompt, slackThinkingPrompt)
+	}
+	if cost.Tokens() > 0 {
+		t.toolChoice(conv)
+	}
+	found, deferred := toolsFound(conv)
+	for _, tool := range found {
+		t.text(&t.tools, definition(tool, model))
+		t.ruled.Tools += t.frame.tool
+		t.slack += t.frame.slackCall
+	}
+	if deferred && model.Family == FamilyClaude5 {
+		t.ruled.Tools += deferredTools
+		t.slack += t.frame.slackTools
+	}
+	extra, err := t.cost()
+	if err != nil {
+		return Cost{}, err
+	}
+	return Cost{
+		Parts: cost.Parts.Add(extra.Parts), Text: cost.Text + extra.Text, Slack: cost.Slack + extra.Slack,
+		Warnings: cost.Warnings,
+	}, nil
+}
+
+// toolChoice adds what tool_choice and a system message change where there are tools.
+func (t *tally) toolChoice(conv *conversation.Conversation) {
+	choice := conv.ToolChoice
+	if choice.Mode == conversation.ToolsAny || choice.Mode == conversation.ToolsForced {
+		t.ruled.Tools += t.model.ToolPromptForced - t.model.ToolPrompt
+	}
+	if t.model.Family != FamilyOpenAI {
+		return
+	}
+	if len(conv.Messages) > 0 && conv.Messages[0].Role == conversation.RoleSystem {
+		t.ruled.Tools += systemWithTools
+	}
+	switch choice.Mode {
+	case conversation.ToolsForced:
+		t.text(&t.tools, choice.Name)
+		t.ruled.Tools += functionNamed
+	case conversation.ToolsNone:
+		t.ruled.Tools += functionNone
+	case conversation.ToolsAuto, conversation.ToolsAny:
+	}
+}
+
+// toolReference is the type of a block that names a deferred tool in the result of a search (Anthropic).
+const toolReference = "tool_reference"
+
+// toolsFound lists the deferred tools that a result of the conversation refers to, each once, and says whether there are
+// deferred tools at all.
+func toolsFound(conv *conversation.Conversation) (found []*conversation.Tool, deferred bool) {
+	waiting := make(map[string]*conversation.Tool)
+	for i := range conv.Tools {
+		if conv.Tools[i].Deferred {
+			waiting[conv.Tools[i].Name] = &conv.Tools[i]
+		}
+	}
+	if len(waiting) == 0 {
+		return nil, false
+	}
+	for i := range conv.Messages {
+		for j := range conv.Messages[i].Blocks {
+			result := conv.Messages[i].Blocks[j].Result
+			for k := range result {
+				if result[k].Type != toolReference {
+					continue
+				}
+				name := memberText(result[k].Raw, "tool_name")
+				if tool := waiting[name]; tool != nil {
+					found = append(found, tool)
+					delete(waiting, name)
+				}
+			}
+		}
+	}
+	return found, true
+}
+
+// memberText is the string under a key of a JSON object, empty if there is none.
+func memberText(object, key string) string {
+	members, _ := conversation.Members(object)
+	for _, m := range members {
+		if m.Key == key {
+			return m.Text
+		}
+	}
+	return ""
 }
 
 // definition renders one tool: as TypeScript for OpenAI, else as compact JSON.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"time"
 
 	"google.golang.org/grpc"
@@ -23,6 +24,7 @@ import (
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/extractive"
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -40,11 +42,15 @@ func newServer(c *config.Config, log *slog.Logger) (*server.Server, error) {
 	if err != nil {
 		return nil, &usageError{err}
 	}
+	steps, err := ladder.New(ladder.Options{Rungs: rungs(c.Summarizers), Store: memory})
+	if err != nil {
+		return nil, err
+	}
 	counter := tokens.NewCounter()
 	engine, err := compressor.New(compressor.Options{
-		Counter:     counter,
-		Summarizers: ladder(c.Summarizers),
-		Store:       memory,
+		Counter: counter,
+		Ladder:  steps,
+		Store:   memory,
 		Policy: compressor.Policy{
 			Enabled:      &c.Compression.Enabled,
 			Threshold:    &c.Compression.Threshold,
@@ -62,9 +68,14 @@ func newServer(c *config.Config, log *slog.Logger) (*server.Server, error) {
 	if c.PromptCaching.CacheTTL == "1h" {
 		ttl = breakpoints.TTL1h
 	}
+	providers, err := providerCounts(c.Count, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
 	return server.New(server.Options{
 		Compressor: engine,
 		Counter:    counter,
+		Providers:  providers,
 		Registry:   registry,
 		Log:        log,
 		CacheTTL:   ttl,
@@ -80,13 +91,13 @@ func newServer(c *config.Config, log *slog.Logger) (*server.Server, error) {
 	})
 }
 
-// ladder builds the summarizers. The configuration has checked their names.
-func ladder(names []string) []summarizer.Summarizer {
-	rungs := make([]summarizer.Summarizer, 0, len(names))
+// rungs builds the summarizers. The configuration has checked their names.
+func rungs(names []string) []summarizer.Summarizer {
+	out := make([]summarizer.Summarizer, 0, len(names))
 	for range names {
-		rungs = append(rungs, extractive.New())
+		out = append(out, extractive.New())
 	}
-	return rungs
+	return out
 }
 
 // connection is a client of a server, its own or somebody else's.

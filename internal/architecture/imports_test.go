@@ -178,7 +178,8 @@ func skipped(tree fs.FS, dir string) bool {
 		return true
 	}
 	base := path.Base(dir)
-	return strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules"
+	// bin holds what make builds and installs, other people's packages among it.
+	return dir == "bin" || strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules"
 }
 
 // inspectFile checks one file against its layer.

@@ -40,9 +40,28 @@ var layers = []layer{
 		// Two independent implementations, to be compared with.
 		tests: []string{"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader", "github.com/dlclark/regexp2"},
 	},
+	// Provider counts are the part of counting that reaches the network. Each provider brings its own SDK, which a build
+	// without it does not link.
+	{dir: "tokens/provider", house: []string{"tokens", "conversation"}},
+	{
+		dir: "tokens/provider/anthropic", house: []string{"tokens", "tokens/provider", "tokens/provider/wire", "conversation"},
+		modules: []string{"github.com/anthropics/anthropic-sdk-go/v2"},
+	},
+	{
+		dir: "tokens/provider/openai", house: []string{"tokens", "tokens/provider", "tokens/provider/wire", "conversation"},
+		modules: []string{"github.com/openai/openai-go/v3"},
+	},
+	{
+		dir: "tokens/provider/gemini", house: []string{"tokens", "tokens/provider", "tokens/provider/wire", "conversation"},
+		modules: []string{"google.golang.org/genai"},
+	},
 	{
 		dir: "summarizer", house: []string{"tokens", "conversation", "internal/redact"},
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
+	},
+	{
+		dir: "summarizer/ladder", house: []string{"summarizer", "conversation", "store"},
+		modules: []string{"github.com/failsafe-go/failsafe-go", "golang.org/x/sync"},
 	},
 	// The one backend that speaks gRPC. The others bring their provider's SDK and get a row of their own for it.
 	{
@@ -51,7 +70,7 @@ var layers = []layer{
 	},
 	{dir: "breakpoints", house: []string{"tokens", "conversation"}},
 	{
-		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "tokens", "conversation", "store", "internal/redact"},
+		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "summarizer/ladder", "tokens", "conversation", "store", "internal/redact"},
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
 		tests:   []string{"breakpoints"},
 	},

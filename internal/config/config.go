@@ -18,6 +18,7 @@ type Config struct {
 
 	Compression   Compression   `key:"compression" embed:"" prefix:"compression-"`
 	PromptCaching PromptCaching `key:"prompt_caching" embed:"" prefix:"prompt-caching-"`
+	Count         Count         `key:"count" embed:"" prefix:"count-"`
 	Limits        Limits        `key:"limits" embed:"" prefix:"limits-"`
 	Keepalive     Keepalive     `key:"keepalive" embed:"" prefix:"keepalive-"`
 	Store         Store         `key:"store" embed:"" prefix:"store-"`
@@ -38,6 +39,13 @@ type Compression struct {
 // PromptCaching are the defaults of breakpoints.
 type PromptCaching struct {
 	CacheTTL string `key:"cache_ttl" name:"cache-ttl" default:"5m" placeholder:"TTL" help:"Life of cached prefixes where a request names none: 5m or 1h."`
+}
+
+// Count says which providers may be asked for counts (METHOD_PROVIDER), and how.
+type Count struct {
+	Providers   []string      `key:"providers" default:"" placeholder:"NAME" help:"Providers that CountTokens may ask with METHOD_PROVIDER: anthropic, openai, gemini. The conversation is sent to them as it is. Empty: none."`
+	Timeout     time.Duration `key:"timeout" default:"5s" placeholder:"DURATION" help:"How long a provider may take for a count before the local one is returned."`
+	Concurrency int           `key:"concurrency" default:"8" placeholder:"N" help:"Provider counts at one time; more wait within their timeout."`
 }
 
 // Limits bound what callers may cost.

@@ -41,6 +41,7 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 			ModelThresholds: map[string]float64{},
 		},
 		PromptCaching: config.PromptCaching{CacheTTL: "5m"},
+		Count:         config.Count{Providers: []string{}, Timeout: 5 * time.Second, Concurrency: 8},
 		Limits: config.Limits{
 			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxConcurrentStreams: 256, MaxDepth: 512, MaxBlocks: 200_000,
 		},
@@ -100,6 +101,9 @@ compression:
     openai/gpt-4o: 0.4
 prompt_caching:
   cache_ttl: 1h
+count:
+  providers: [anthropic, openai, gemini]
+  timeout: 2s
 grpc_addr: 127.0.0.1:6000
 summarizers: [extractive]
 limits:
@@ -114,6 +118,7 @@ keepalive: {time: 90s}
 		ModelThresholds: map[string]float64{"gpt-4.1": 0.7, "openai/gpt-4o": 0.4},
 	}
 	want.PromptCaching.CacheTTL = "1h"
+	want.Count.Providers, want.Count.Timeout = []string{"anthropic", "openai", "gemini"}, 2*time.Second
 	want.Limits.MaxMessageBytes, want.Limits.MaxInFlightBytes = 8<<20, 16<<20
 	want.Keepalive.Time = 90 * time.Second
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -167,6 +172,10 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"a target ratio out of range", "compression: {target_ratio: 0.9}", nil, nil, "compression.target_ratio: 0.9 is not between 0.1 and 0.8"},
 		{"a negative tail", "compression: {protect_last_n: -1}", nil, nil, "compression.protect_last_n: -1 is less than 0"},
 		{"an unknown ttl", "prompt_caching: {cache_ttl: 10m}", nil, nil, `prompt_caching.cache_ttl: "10m" is not one of 5m, 1h`},
+		{"an unknown provider of counts", "count: {providers: [openai, azure]}", nil, nil, `count.providers: "azure" is not one of anthropic, openai, gemini`},
+		{"a provider of counts twice", "count: {providers: [openai, openai]}", nil, nil, `count.providers: "openai" is listed twice`},
+		{"no time for provider counts", "count: {timeout: 0s}", nil, nil, "count.timeout: 0s is not a positive duration"},
+		{"no room for provider counts", "count: {concurrency: 0}", nil, nil, "count.concurrency: 0 is less than 1"},
 		{"an unknown log level", "log_level: loud", nil, nil, `log_level: "loud" is not one of debug, info, warn, error`},
 		{"an address without a port", "grpc_addr: 127.0.0.1", nil, nil, `grpc_addr: "127.0.0.1" is not of the form HOST:PORT`},
 		{"the HTTP edge", "http_addr: 127.0.0.1:8051", nil, nil, "http_addr: not built yet, leave it empty"},

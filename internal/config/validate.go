@@ -23,6 +23,9 @@ func (c *Config) Validate() error {
 		atLeast("compression.protect_last_n", c.Compression.ProtectLastN, 0),
 		c.checkModelThresholds(),
 		oneOf("prompt_caching.cache_ttl", c.PromptCaching.CacheTTL, "5m", "1h"),
+		c.checkCountProviders(),
+		positive("count.timeout", c.Count.Timeout),
+		atLeast("count.concurrency", c.Count.Concurrency, 1),
 		c.checkMessageBytes(),
 		atLeast("limits.max_concurrent_streams", c.Limits.MaxConcurrentStreams, 1),
 		atLeast("limits.max_depth", c.Limits.MaxDepth, 1),
@@ -84,6 +87,18 @@ func (c *Config) checkSummarizers() error {
 		}
 		if slices.Contains(c.Summarizers[:i], name) {
 			return fmt.Errorf("summarizers: %q is listed twice", name)
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkCountProviders() error {
+	for i, name := range c.Count.Providers {
+		if err := oneOf("count.providers", name, "anthropic", "openai", "gemini"); err != nil {
+			return err
+		}
+		if slices.Contains(c.Count.Providers[:i], name) {
+			return fmt.Errorf("count.providers: %q is listed twice", name)
 		}
 	}
 	return nil

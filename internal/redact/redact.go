@@ -6,29 +6,6 @@ import (
 	"strings"
 )
 
-// The kinds of secret, as they stand in placeholders and counts.
-const (
-	KindAPIKey        = "api-key"       // vendor keys without a kind of their own, api_key fields, x-api-key headers
-	KindAuthorization = "authorization" // the credential of an Authorization header; its scheme word stays
-	KindAWSKey        = "aws-key"       // AKIA... and ASIA... identifiers
-	KindCredential    = "credential"    // fields named credential or auth
-	KindGitHubToken   = "github-token"
-	KindGitLabToken   = "gitlab-token"
-	KindGoogleKey     = "google-key"
-	KindJWT           = "jwt"
-	KindPassword      = "password"
-	KindPrivateKey    = "private-key" // PEM blocks; fields named private_key
-	KindQueryParam    = "query-param" // token, key, code, signature and the like in an address
-	KindSecret        = "secret"
-	KindSlackToken    = "slack-token"
-	KindStripeKey     = "stripe-key"
-	KindTelegramToken = "telegram-token"
-	KindToken         = "token"
-	KindURLPassword   = "url-password" // scheme://user:PASSWORD@host
-)
-
-const placeholderHead = "[SECRET:"
-
 // Count says how many secrets of a kind were replaced.
 type Count struct {
 	Kind string
@@ -40,13 +17,15 @@ type Count struct {
 // are numbered by kind in order of appearance. The zero value is ready to use; a
 // Redactor is not safe for concurrent use.
 type Redactor struct {
-	placeholders map[string]string // kind, a zero byte, the secret
-	last         map[string]int    // highest number given, by kind
+	placeholders map[string]placeholder // by secret
+	last         map[string]int         // highest number given, by kind
 	counts       map[string]Count
-	// known are secrets found under a name, by value: they are replaced where they
-	// turn up again without it.
-	known   map[string]string
-	vendors *[128][]vendor
+	echoes       echoes
+	work         int // bytes looked at, for the tests of linearity
+}
+
+type placeholder struct {
+	kind, text string
 }
 
 // New returns a Redactor for one request.
@@ -55,15 +34,43 @@ func New() *Redactor { return &Redactor{} }
 // Text returns s with every secret replaced. Text without secrets is returned
 // as it is, without copying. Placeholders are left alone, so a second pass
 // changes nothing.
+//
+// A secret that was found under a name is also replaced where it stands without
+// one, in the same text and in those that follow. To have it replaced in texts
+// redacted earlier, pass these once more.
 func (r *Redactor) Text(s string) string {
 	r.open()
-	sc := scanner{src: s, r: r}
-	sc.run()
-	return sc.finish()
+	r.Reserve(s)
+	// Each pass replaces at least one place, and what one pass learnt is looked for
+	// by the next. Nearly every text needs one pass, one with secrets needs two.
+	for range maxPasses {
+		sc := scanner{src: r.echo(s), r: r}
+		sc.run()
+		out := sc.finish()
+		r.work += len(s) + sc.work
+		if out == s {
+			break
+		}
+		s = out
+	}
+	return s
 }
 
-// Reserve reads the placeholders that stand in a text redacted earlier, so that
-// new ones get other numbers.
+// maxPasses bounds the passes over a text. What a pass leaves for the next is a
+// value it has only just learnt, so three reach the end.
+const maxPasses = 4
+
+// Again redacts what a model wrote back. A secret the Redactor has seen gets the
+// placeholder it had; found counts the places, 0 for an answer that is clean.
+func (r *Redactor) Again(s string) (out string, found int) {
+	before := r.total()
+	out = r.Text(s)
+	return out, r.total() - before
+}
+
+// Reserve reads the placeholders that stand in a text, so that new secrets get
+// other numbers. Text does so for its own argument; call Reserve for all texts of
+// a request first when a later one may hold placeholders of an earlier request.
 func (r *Redactor) Reserve(s string) {
 	r.open()
 	for {
@@ -71,12 +78,14 @@ func (r *Redactor) Reserve(s string) {
 		if at < 0 {
 			return
 		}
-		s = s[at+len(placeholderHead):]
-		body, _, ok := strings.Cut(s[:min(len(s), 64)], "]")
-		kind, digits, numbered := strings.Cut(body, "#")
-		if n, err := strconv.Atoi(digits); ok && numbered && err == nil && n > r.last[kind] {
-			r.last[kind] = n
+		s = s[at:]
+		kind, n, width := parsePlaceholder(s)
+		if width == 0 {
+			s = s[len(placeholderHead):]
+			continue
 		}
+		s = s[width:]
+		r.last[kind] = max(r.last[kind], n)
 	}
 }
 
@@ -90,45 +99,85 @@ func (r *Redactor) Counts() []Count {
 	return out
 }
 
+func (r *Redactor) total() int {
+	n := 0
+	for _, c := range r.counts {
+		n += c.Total
+	}
+	return n
+}
+
 func (r *Redactor) open() {
-	if r.vendors != nil {
+	if r.counts != nil {
 		return
 	}
-	r.placeholders = make(map[string]string)
+	r.placeholders = make(map[string]placeholder)
 	r.last = make(map[string]int)
 	r.counts = make(map[string]Count)
-	r.known = make(map[string]string)
-	r.vendors = vendorIndex()
 }
 
-// placeholder names a secret. Secrets of eight bytes or more that were found by
-// name are remembered by value.
-func (r *Redactor) placeholder(kind, secret string, remember bool) string {
-	if p, ok := r.known[secret]; ok {
-		kind, _, _ = strings.Cut(p[len(placeholderHead):], "#")
-		r.count(kind, false)
-		return p
-	}
-	key := kind + "\x00" + secret
-	p, ok := r.placeholders[key]
+// name gives the placeholder of a secret. One that was found by its name is
+// remembered, to be found again without it.
+func (r *Redactor) name(kind, secret string, remember bool) string {
+	p, ok := r.placeholders[secret]
 	if !ok {
 		r.last[kind]++
-		p = placeholderHead + kind + "#" + strconv.Itoa(r.last[kind]) + "]"
-		r.placeholders[key] = p
-		if remember && len(secret) >= 8 {
-			r.known[secret] = p
+		p = placeholder{kind, placeholderHead + kind + "#" + strconv.Itoa(r.last[kind]) + "]"}
+		r.placeholders[secret] = p
+		if remember {
+			r.echoes.add(secret, p)
 		}
 	}
-	r.count(kind, !ok)
-	return p
-}
-
-func (r *Redactor) count(kind string, distinct bool) {
-	c := r.counts[kind]
-	c.Kind = kind
+	c := r.counts[p.kind]
+	c.Kind = p.kind
 	c.Total++
-	if distinct {
+	if !ok {
 		c.Distinct++
 	}
-	r.counts[kind] = c
+	r.counts[p.kind] = c
+	return p.text
+}
+
+const (
+	placeholderHead = "[SECRET:"
+	maxDigits       = 7
+)
+
+// parsePlaceholder reads the placeholder s begins with; width is 0 when it does
+// not begin with one. Only a known kind and a number count, so that nothing can
+// hide in something that merely resembles a placeholder.
+func parsePlaceholder(s string) (kind string, n, width int) {
+	if !strings.HasPrefix(s, placeholderHead) {
+		return "", 0, 0
+	}
+	body, _, ok := strings.Cut(s[len(placeholderHead):min(len(s), 64)], "]")
+	kind, digits, numbered := strings.Cut(body, "#")
+	if !ok || !numbered || !allDigits(digits) || len(digits) > maxDigits || !isKind(kind) {
+		return "", 0, 0
+	}
+	n, _ = strconv.Atoi(digits)
+	return kind, n, len(placeholderHead) + len(body) + 1
+}
+
+// withoutPlaceholders returns s without the placeholders in it.
+func withoutPlaceholders(s string) string {
+	at := strings.Index(s, placeholderHead)
+	if at < 0 {
+		return s
+	}
+	var sb strings.Builder
+	for {
+		sb.WriteString(s[:at])
+		s = s[at:]
+		if _, _, width := parsePlaceholder(s); width > 0 {
+			s = s[width:]
+		} else {
+			sb.WriteString(placeholderHead)
+			s = s[len(placeholderHead):]
+		}
+		if at = strings.Index(s, placeholderHead); at < 0 {
+			sb.WriteString(s)
+			return sb.String()
+		}
+	}
 }

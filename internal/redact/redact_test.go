@@ -17,7 +17,7 @@ func TestSecretsBecomeTypedPlaceholders(t *testing.T) {
 	jwt := join("eyJ", "hbGciOiJIUzI1NiJ9", ".eyJzdWIiOiIxMjM0In0", ".dozjgNryP4J3jVmNHl0w5N")
 	tests := map[string]struct{ in, want string }{
 		"OpenAI key":                  {"key " + join("sk-", alnum40) + " end", "key [SECRET:api-key#1] end"},
-		"Anthropic key":               {join("sk-ant-", "api03-", alnum40), "[SECRET:api-key#1]"},
+		"Anthropic key":               {join("sk-ant-", "api03-", alnum40), "[SECRET:anthropic-key#1]"},
 		"GitHub token":                {"use " + join("ghp_", alnum40[:36]), "use [SECRET:github-token#1]"},
 		"fine-grained GitHub token":   {join("github_pat_", "11ABCDEFG0", alnum40), "[SECRET:github-token#1]"},
 		"GitLab token":                {join("glpat-", alnum40[:20]), "[SECRET:gitlab-token#1]"},
@@ -25,8 +25,8 @@ func TestSecretsBecomeTypedPlaceholders(t *testing.T) {
 		"Google key":                  {join("AIza", alnum40[:35]), "[SECRET:google-key#1]"},
 		"AWS key id":                  {"id=" + join("AKIA", "IOSFODNN7EXAMPLE"), "id=[SECRET:aws-key#1]"},
 		"Stripe key":                  {join("sk_live_", alnum40[:24]), "[SECRET:stripe-key#1]"},
-		"SendGrid key":                {join("SG", ".", alnum40[:22], ".", alnum40), "[SECRET:api-key#1]"},
-		"hex and secret with a dot":   {join("0123456789abcdef0123456789abcdef", ".", "aB3dE5gH7jK9mN1p"), "[SECRET:api-key#1]"},
+		"SendGrid key":                {join("SG", ".", alnum40[:22], ".", alnum40), "[SECRET:sendgrid-key#1]"},
+		"hex and secret with a dot":   {join("0123456789abcdef0123456789abcdef", ".", "aB3dE5gH7jK9mN1p"), "[SECRET:zhipu-key#1]"},
 		"Telegram token":              {"bot " + join("123456789", ":AA", alnum40[:33]), "bot [SECRET:telegram-token#1]"},
 		"token cut by zero width":     {join("ghp_", alnum40[:18], "\u200b", alnum40[18:36]) + " x", "[SECRET:github-token#1] x"},
 		"JWT":                         {"t: " + jwt + ".", "t: [SECRET:jwt#1]."},
@@ -40,7 +40,7 @@ func TestSecretsBecomeTypedPlaceholders(t *testing.T) {
 		"x-api-key header":            {"x-api-key: " + alnum40, "x-api-key: [SECRET:api-key#1]"},
 		"env assignment":              {"export DB_PASSWORD=hunter2x\n", "export DB_PASSWORD=[SECRET:password#1]\n"},
 		"env token":                   {"API_TOKEN=abc123def456", "API_TOKEN=[SECRET:token#1]"},
-		"env secret in capitals":      {"AWS_SECRET_ACCESS_KEY=" + alnum40, "AWS_SECRET_ACCESS_KEY=[SECRET:api-key#1]"},
+		"env secret in capitals":      {"AWS_SECRET_ACCESS_KEY=" + alnum40, "AWS_SECRET_ACCESS_KEY=[SECRET:aws-secret-key#1]"},
 		"YAML password":               {"db:\n  password: swordfish\n  port: 5432", "db:\n  password: [SECRET:password#1]\n  port: 5432"},
 		"dotted config key":           {"spring.datasource.password=swordfish", "spring.datasource.password=[SECRET:password#1]"},
 		"JSON field":                  {`{"password": "hunter2", "n": 1}`, `{"password": "[SECRET:password#1]", "n": 1}`},

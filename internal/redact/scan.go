@@ -10,48 +10,42 @@ type scanner struct {
 	r      *Redactor
 	out    strings.Builder
 	copied int // bytes of src already written to out or replaced
-	// noPEMEnd is set when no "-----END" follows, so that it is not looked for again.
-	noPEMEnd bool
+	work   int // bytes looked at beside the scan itself
 }
 
 // Byte classes of the scan.
 const (
-	plain  = iota // nothing begins here
-	word          // letters, digits, '_' and '-': the characters of most tokens
-	assign        // ':' and '=', which may stand between a name and its value
-	open          // '[', which may begin a placeholder
-	hidden        // may begin an invisible character
+	plain   = iota // nothing begins here
+	word           // letters, digits, '_' and '-': the characters of most tokens
+	assign         // ':' and '=', which may stand between a name and its value
+	bracket        // '[', which may begin a placeholder
+	angle          // '>', which may end the tag before a value
+	call           // '('
+	dollar         // may begin a password hash
+	percent        // may begin an encoded '='
+	slash          // a backslash, which may begin an encoded '='
+	tilde          // stands in the client secrets of Azure
+	wide           // may begin a colon of East Asian text
 )
 
 // classes is never written to.
 var classes = func() (t [256]uint8) {
 	for c := range t {
-		switch {
-		case isWord(byte(c)):
+		if isWord(byte(c)) {
 			t[c] = word
-		case c == ':' || c == '=':
-			t[c] = assign
-		case c == '[':
-			t[c] = open
-		case hiddenLen(string([]byte{byte(c), 0x80, 0x8b})) > 0, c == 0xC2, c == 0xEF:
-			t[c] = hidden
 		}
 	}
+	t[':'], t['='], t['['], t['>'], t['('] = assign, assign, bracket, angle, call
+	t['$'], t['%'], t['\\'], t['~'], t[0xEF] = dollar, percent, slash, tilde, wide
 	return t
 }()
-
-func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || isDigit(c) || c == '_' || c == '-'
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 func (sc *scanner) run() {
 	s := sc.src
 	for i := 0; i < len(s); {
 		switch classes[s[i]] {
+		case plain:
+			i++
 		case word:
 			end := i + 1
 			for end < len(s) && classes[s[end]] == word {
@@ -63,13 +57,35 @@ func (sc *scanner) run() {
 			}
 			i = sc.word(i, end)
 		case assign:
-			i = sc.assignment(i)
-		case open:
+			i = sc.assignment(i, 1)
+		case bracket:
 			i = sc.bracket(i)
-		default:
-			i++
+		case angle:
+			i = sc.element(i)
+		case call:
+			i = sc.call(i)
+		case dollar:
+			i = sc.hash(i)
+		case percent:
+			i = sc.encoded(i, "%3D", "%3d")
+		case slash:
+			i = sc.encoded(i, `\u003d`, `\u003D`)
+		case tilde:
+			i = sc.azure(i)
+		default: // wide
+			i = sc.encoded(i, "：", "＝")
 		}
 	}
+}
+
+// encoded treats another spelling of a separator like the separator.
+func (sc *scanner) encoded(i int, spellings ...string) int {
+	for _, e := range spellings {
+		if strings.HasPrefix(sc.src[i:], e) {
+			return sc.assignment(i, len(e))
+		}
+	}
+	return i + 1
 }
 
 // finish returns the text with the replacements made.
@@ -88,19 +104,15 @@ func (sc *scanner) replace(start, end int, kind string, remember bool) int {
 		return max(end, sc.copied)
 	}
 	sc.out.WriteString(sc.src[sc.copied:start])
-	sc.out.WriteString(sc.r.placeholder(kind, stripHidden(sc.src[start:end]), remember))
+	sc.out.WriteString(sc.r.name(kind, stripHidden(sc.src[start:end]), remember))
 	sc.copied = end
 	return end
 }
 
 // bracket passes over a placeholder, or over a single '['.
 func (sc *scanner) bracket(i int) int {
-	if strings.HasPrefix(sc.src[i:], placeholderHead) {
-		if n := strings.IndexByte(sc.src[i:min(len(sc.src), i+64)], ']'); n > 0 {
-			return i + n + 1
-		}
-	}
-	return i + 1
+	_, _, width := parsePlaceholder(sc.src[i:])
+	return i + max(width, 1)
 }
 
 // ordinary reports quickly that no rule can hold for a run, as is so for nearly
@@ -108,13 +120,34 @@ func (sc *scanner) bracket(i int) int {
 func (sc *scanner) ordinary(start, end int) bool {
 	s := sc.src
 	n := end - start
-	if n >= 15 || s[start] == '-' || end < len(s) && classes[s[end]] == hidden {
+	c := s[start]
+	if n >= 15 || c == '-' || end < len(s) && (s[end] < ' ' || s[end] > '~') && hiddenLen(s[end:]) > 0 {
 		return false
 	}
-	if n >= 8 {
-		return len(sc.r.known) == 0 && !isDigit(s[start])
+	if isDigit(c) {
+		return n < 4 // numbers of cards and bots
 	}
-	return !(n == 2 && s[start] == 'S') && !(n == 6 && s[start] == 'B')
+	if end+4 < len(s) && s[end] == ' ' {
+		switch n {
+		case 3, 5, 6: // key, Basic, Bearer, token, secret
+			return s[end+1] != 'i' && c|0x20 != 'b' && c|0x20 != 'e' && c != 's'
+		case 2, 4: // BY, pass
+			return c|0x20 != 'b' && c|0x20 != 'p'
+		case 7, 8, 10: // machine, passwd, password, passphrase
+			return c|0x20 != 'm' && c|0x20 != 'p'
+		}
+	}
+	return !(end < len(s) && (s[end] == '.' || s[end] == '/' || s[end] == ':') && vendorStart(s[start:end]))
+}
+
+// vendorStart reports whether a short run may begin one of the keys whose prefix
+// goes on after it.
+func vendorStart(run string) bool {
+	switch run {
+	case "SG", "sl", "dp", "hvs", "hvb", "hvr", "ya29", "mlsn", "dt0c01", "snyk_uat", "snyk_sat", "bce-v3":
+		return true
+	}
+	return len(run) == 14 || strings.HasPrefix(run, "bot") || run[0] == 'n' || run[0] == 'r' || run[0] == 't'
 }
 
 // word looks at one run of token characters and returns where to go on.
@@ -123,40 +156,133 @@ func (sc *scanner) word(start, end int) int {
 	if start < sc.copied {
 		return end
 	}
-	// A token cut by invisible characters is put together again.
-	token := s[start:end]
 	if end < len(s) && hiddenLen(s[end:]) > 0 {
-		end = sc.hiddenRun(end)
-		token = stripHidden(s[start:end])
+		if next := sc.cut(start, end); next > end {
+			return next
+		}
 	}
 	if s[start] == '-' {
-		if strings.HasPrefix(token, "-----BEGIN") {
-			if next := sc.pem(start); next > start {
-				return next
-			}
+		if next := sc.armour(start, end); next > start {
+			return next
 		}
 		if next := sc.option(start, end); next > start {
 			return next
 		}
 	}
-	if len(token) >= 8 && len(sc.r.known) > 0 {
-		if _, ok := sc.r.known[token]; ok {
-			return sc.replace(start, end, KindSecret, false)
-		}
+	if next := sc.token(start, end); next > start {
+		return next
 	}
-	if len(token) < 15 && token != "SG" && token != "Bearer" && !telegramID(token) {
-		return end
-	}
-	if kind, n := sc.r.vendor(token, s[end:]); kind != "" {
-		return sc.replace(start, end+n, kind, true)
-	}
-	switch {
-	case token == "Bearer":
-		return sc.bearer(end)
-	case telegramID(token):
-		return sc.telegram(start, end)
+	if next := sc.phrase(start, end); next > start {
+		return next
 	}
 	return end
+}
+
+// token looks for a key by its form: at the beginning of the run, after an escape
+// that the run begins with, and after every joint.
+func (sc *scanner) token(start, end int) int {
+	s := sc.src
+	begin := sc.skipEscape(start, end)
+	for _, at := range [...]int{start, begin} {
+		if next := sc.keyAt(at, end); next > at {
+			return next
+		}
+		if begin == start {
+			break
+		}
+	}
+	if end-start < 15 {
+		return start
+	}
+	for at := begin + 1; at < end-10; at++ {
+		if s[at-1] != '-' && s[at-1] != '_' {
+			continue
+		}
+		if kind, stop := sc.vendorAt(at); kind != "" {
+			return sc.replace(at, stop, kind, true)
+		}
+	}
+	return start
+}
+
+// keyAt looks for a key of any known form that begins at i, in a run that ends at
+// end. It returns where to go on, i for no match.
+func (sc *scanner) keyAt(i, end int) int {
+	if i >= end {
+		return i
+	}
+	if kind, stop := sc.vendorAt(i); kind != "" {
+		next := sc.replace(i, stop, kind, true)
+		if kind == kindAWSKey {
+			sc.awsSecret(stop)
+			next = max(next, sc.copied)
+		}
+		return next
+	}
+	if kind, stop := sc.shapeAt(i, end); kind != "" {
+		return sc.replace(i, stop, kind, true)
+	}
+	return i
+}
+
+// skipEscape returns where the text of a run begins when its first characters
+// belong to what stands before it: \n, \u0026, %3D, a colour of a terminal.
+func (sc *scanner) skipEscape(start, end int) int {
+	s := sc.src
+	if start == 0 {
+		return start
+	}
+	n := 0
+	switch s[start-1] {
+	case '\\':
+		switch s[start] {
+		case 'n', 'r', 't', 'b', 'f', 'v', 'a', 'e':
+			n = 1
+		case 'u':
+			n = 5
+		case 'x':
+			n = 3
+		}
+	case '%':
+		n = 2
+	case '[', ';':
+		for n < 3 && start+n < end && isDigit(s[start+n]) {
+			n++
+		}
+		if start+n >= end || s[start+n] != 'm' {
+			return start
+		}
+		n++
+	}
+	return min(start+n, end)
+}
+
+// cut looks at a token that invisible characters cut in pieces.
+func (sc *scanner) cut(start, end int) int {
+	whole := sc.hiddenRun(end)
+	if whole == end {
+		return end
+	}
+	sc.work += whole - start
+	token := stripHidden(sc.src[start:whole])
+	if len(token) < 15 {
+		return end
+	}
+	joined := scanner{src: token, r: sc.r}
+	kind, _ := joined.vendorAt(0)
+	for at := 1; kind == "" && at < len(token)-10; at++ {
+		if token[at-1] == '-' || token[at-1] == '_' {
+			kind, _ = joined.vendorAt(at)
+		}
+	}
+	if kind == "" && strings.HasPrefix(token, "eyJ") {
+		kind = KindJWT
+	}
+	sc.work += joined.work
+	if kind == "" {
+		return whole
+	}
+	return sc.replace(start, whole, kind, true)
 }
 
 // hiddenRun extends a run of token characters over invisible ones in between.
@@ -173,85 +299,4 @@ func (sc *scanner) hiddenRun(end int) int {
 		}
 	}
 	return end
-}
-
-// hiddenLen is the length of the zero-width or control character s begins with, else 0.
-func hiddenLen(s string) int {
-	switch c := s[0]; {
-	case c == '\n' || c == '\r' || c == '\t':
-		return 0
-	case c < ' ' || c == 0x7f:
-		return 1
-	case c == 0xC2 && strings.HasPrefix(s, "\u00ad"):
-		return 2
-	case c == 0xE2 && (strings.HasPrefix(s, "\u200b") || strings.HasPrefix(s, "\u200c") ||
-		strings.HasPrefix(s, "\u200d") || strings.HasPrefix(s, "\u2060")):
-		return 3
-	case c == 0xEF && strings.HasPrefix(s, "\ufeff"):
-		return 3
-	default:
-		return 0
-	}
-}
-
-func stripHidden(s string) string {
-	clean := true
-	for i := range len(s) {
-		if !isWord(s[i]) && hiddenLen(s[i:]) > 0 {
-			clean = false
-			break
-		}
-	}
-	if clean {
-		return s
-	}
-	var sb strings.Builder
-	for i := 0; i < len(s); {
-		if n := hiddenLen(s[i:]); n > 0 {
-			i += n
-			continue
-		}
-		sb.WriteByte(s[i])
-		i++
-	}
-	return sb.String()
-}
-
-// pem replaces a private key block that begins at i. Public keys and
-// certificates are no secret.
-func (sc *scanner) pem(i int) int {
-	s := sc.src
-	label := s[i:min(len(s), i+80)]
-	if !strings.Contains(label, "PRIVATE KEY") {
-		return i
-	}
-	end := -1
-	if !sc.noPEMEnd {
-		end = strings.Index(s[i:], "-----END")
-		sc.noPEMEnd = end < 0
-	}
-	if end < 0 {
-		return sc.replace(i, keyLines(s, i), KindPrivateKey, false)
-	}
-	end += i + len("-----END")
-	if stop := strings.Index(s[end:min(len(s), end+60)], "-----"); stop >= 0 {
-		end += stop + len("-----")
-	}
-	return sc.replace(i, end, KindPrivateKey, false)
-}
-
-// keyLines finds the end of a key that lacks its closing line: the first blank
-// line, or the first character that no key holds.
-func keyLines(s string, i int) int {
-	for i < len(s) {
-		c := s[i]
-		if !isWord(c) && c != '+' && c != '/' && c != '=' && c != '\\' && !isSpace(c) && c != ':' && c != ',' {
-			return i
-		}
-		if c == '\n' && i+1 < len(s) && s[i+1] == '\n' {
-			return i
-		}
-		i++
-	}
-	return i
 }

@@ -1,0 +1,171 @@
+package ladder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/elbowroom/elbowroom/summarizer"
+)
+
+// flights lets identical requests share one call. The call does not belong to the
+// request that started it: it goes on when that one leaves and others wait, and
+// also when all of them ran out of time, because its result is stored and the retry
+// finds it. Only where the last one was cancelled nobody will come back, and the
+// call ends.
+type flights struct {
+	// limit bounds a call, whoever waits for it.
+	limit time.Duration
+	group singleflight.Group
+
+	mu      sync.Mutex
+	running map[string]*flight
+}
+
+// flight is one call and those who wait for it.
+type flight struct {
+	ctx     context.Context //nolint:containedctx // the call's own life, not a caller's
+	cancel  context.CancelFunc
+	waiting int // guarded by flights.mu
+
+	mu      sync.Mutex
+	pieces  []piece
+	changed chan struct{} // closed and replaced when a piece arrives
+}
+
+// piece is a piece of text on its way to those who watch.
+type piece struct {
+	text    string
+	restart bool
+}
+
+// flightCall is a call that can be shared.
+type flightCall func(ctx context.Context, onText func(text string, restart bool)) (summarizer.Response, error)
+
+// errPanic is a summarizer that panicked. The value may hold text of the
+// conversation, so only its type is told.
+var errPanic = errors.New("the summarizer panicked")
+
+// landed is the result of a call.
+type landed struct {
+	response summarizer.Response
+	err      error
+}
+
+// do returns the result of call for the key, made now or already under way; shared
+// says that somebody else had started it. The error is the call's, or ctx's when
+// that ends first.
+func (f *flights) do(
+	ctx context.Context, key string, onText func(string, bool), call flightCall,
+) (response summarizer.Response, shared bool, err error) {
+	fl, results, first := f.join(ctx, key, call)
+	seen := 0
+	for {
+		var changed <-chan struct{}
+		if onText != nil {
+			var news []piece
+			news, changed = fl.since(seen)
+			seen += len(news)
+			for _, p := range news {
+				onText(p.text, p.restart)
+			}
+		}
+		select {
+		case r := <-results:
+			f.leave(key, fl, nil)
+			done, _ := r.Val.(landed)
+			return done.response, !first, done.err
+		case <-ctx.Done():
+			f.leave(key, fl, ctx.Err())
+			return summarizer.Response{}, !first, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// join finds the call under way or starts it. Finding, starting and forgetting a
+// call exclude each other: nobody joins one that is over.
+func (f *flights) join(ctx context.Context, key string, call flightCall) (fl *flight, results <-chan singleflight.Result, first bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fl, ok := f.running[key]
+	if !ok {
+		fl = &flight{changed: make(chan struct{})}
+		fl.ctx, fl.cancel = context.WithTimeout(context.WithoutCancel(ctx), f.limit)
+		if f.running == nil {
+			f.running = make(map[string]*flight)
+		}
+		f.running[key] = fl
+	}
+	fl.waiting++
+	return fl, f.group.DoChan(key, func() (any, error) {
+		defer f.forget(key, fl)
+		return fl.land(call), nil
+	}), !ok
+}
+
+// land makes the call. A panic in a summarizer fails the call and nothing else.
+func (fl *flight) land(call flightCall) (result landed) {
+	defer func() {
+		if r := recover(); r != nil {
+			result = landed{err: fmt.Errorf("%w: %T", errPanic, r)}
+		}
+	}()
+	response, err := call(fl.ctx, fl.add)
+	return landed{response, err}
+}
+
+// close ends every call.
+func (f *flights) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, fl := range f.running {
+		fl.cancel()
+	}
+}
+
+func (f *flights) leave(key string, fl *flight, cause error) {
+	f.mu.Lock()
+	fl.waiting--
+	last := fl.waiting == 0
+	f.mu.Unlock()
+	if last && !errors.Is(cause, context.DeadlineExceeded) {
+		f.forget(key, fl)
+	}
+}
+
+// forget ends a call's life: later requests start their own.
+func (f *flights) forget(key string, fl *flight) {
+	f.mu.Lock()
+	if f.running[key] == fl {
+		delete(f.running, key)
+		f.group.Forget(key)
+	}
+	f.mu.Unlock()
+	fl.cancel()
+}
+
+func (fl *flight) add(text string, restart bool) {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	if restart {
+		fl.pieces = append(fl.pieces, piece{restart: true})
+	}
+	if text != "" {
+		fl.pieces = append(fl.pieces, piece{text: text})
+	}
+	close(fl.changed)
+	fl.changed = make(chan struct{})
+}
+
+// since returns the pieces after the first n and a channel that closes when more
+// have come.
+func (fl *flight) since(n int) ([]piece, <-chan struct{}) {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	return fl.pieces[n:len(fl.pieces):len(fl.pieces)], fl.changed
+}

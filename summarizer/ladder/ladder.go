@@ -1,0 +1,229 @@
+package ladder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/store"
+	"github.com/elbowroom/elbowroom/summarizer"
+)
+
+const (
+	// DefaultCallLimit bounds one rung's work on one request, retries and parts
+	// included.
+	DefaultCallLimit = 3 * time.Minute
+	// Reserve is the time kept back of the caller's deadline for the embedded
+	// summarizer and for putting the result together. With no more than that left, no
+	// language model is called.
+	Reserve = 300 * time.Millisecond
+)
+
+// Codes of rungs that were skipped or failed outside a backend and its answer; see
+// [summarizer.Failure] and the Reject constants for the others.
+const (
+	CodeNoTime      = "no_time"      // the caller's deadline leaves no time for the call
+	CodeCoolingDown = "cooling_down" // the session's earlier calls failed
+	CodeFailed      = "failed"       // anything else
+)
+
+// Options are what a [Ladder] works with.
+type Options struct {
+	// Rungs are the summarizers, best first. Required: at least one.
+	Rungs []summarizer.Summarizer
+	// Store holds cooldowns and finished summaries. Required.
+	Store store.Store
+	// CallLimit bounds one rung's work on one request. Default 3 minutes.
+	CallLimit time.Duration
+	// Keep is how long finished summaries are found again. Default 24 hours.
+	Keep time.Duration
+	// Observe, when not nil, is told of every rung that was tried.
+	Observe func(ctx context.Context, call Observation)
+	// Now is the clock of cooldowns; nil means time.Now.
+	Now func() time.Time
+}
+
+// Ladder is a list of summarizers. It is safe for concurrent use.
+type Ladder struct {
+	rungs     []summarizer.Summarizer
+	cooldowns cooldowns
+	finished  finished
+	flights   flights
+	observe   func(context.Context, Observation)
+}
+
+// New returns a ladder, or an error that names what is missing.
+func New(o Options) (*Ladder, error) {
+	switch {
+	case len(o.Rungs) == 0:
+		return nil, errors.New("ladder: no summarizer")
+	case o.Store == nil:
+		return nil, errors.New("ladder: no store")
+	}
+	if o.CallLimit <= 0 {
+		o.CallLimit = DefaultCallLimit
+	}
+	if o.Keep <= 0 {
+		o.Keep = DefaultKeep
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Observe == nil {
+		o.Observe = func(context.Context, Observation) {}
+	}
+	return &Ladder{
+		rungs:     o.Rungs,
+		cooldowns: cooldowns{store: o.Store, now: o.Now},
+		finished:  finished{store: o.Store, keep: o.Keep},
+		flights:   flights{limit: o.CallLimit},
+		observe:   o.Observe,
+	}, nil
+}
+
+// Names lists the rungs, best first.
+func (l *Ladder) Names() []string {
+	names := make([]string, len(l.rungs))
+	for i, rung := range l.rungs {
+		names[i] = rung.Name()
+	}
+	return names
+}
+
+// Close ends the calls under way. Those who wait for them get an error.
+func (l *Ladder) Close() { l.flights.close() }
+
+// Call is one request for a summary.
+type Call struct {
+	Request summarizer.Request
+	// Tenant separates callers that must not share anything; Session scopes the
+	// cooldowns and switches them off when empty.
+	Tenant, Session string
+	// From is the name of the first rung to try; "" is the best.
+	From string
+	// Abort makes the failure of the language models an [*AbortedError]: no embedded
+	// summarizer takes over.
+	Abort bool
+	// OnRung, when not nil, is told which rung is tried next.
+	OnRung func(name string)
+}
+
+// Failed is a rung that was tried or skipped without a summary.
+type Failed struct {
+	Name string
+	// Code is a stable word, Reason its explanation, free of conversation text.
+	Code, Reason string
+	// Attempts counts calls, 0 for a rung that was skipped.
+	Attempts int
+}
+
+// Result is a finished summary and how it came about.
+type Result struct {
+	Response summarizer.Response
+	// Name is the rung that wrote it.
+	Name string
+	// Failed are the rungs before it.
+	Failed []Failed
+	// Reused says that it was found again or shared with another request.
+	Reused bool
+	// Calls, PromptTokens and CompletionTokens are what all rungs were billed for this
+	// request.
+	Calls, PromptTokens, CompletionTokens int
+}
+
+// AbortedError is returned where the language models failed and [Call.Abort]
+// forbids another way.
+type AbortedError struct {
+	// RetryAfter is when another try makes sense.
+	RetryAfter time.Duration
+	// Err is the last failure.
+	Err error
+}
+
+func (e *AbortedError) Error() string { return "no language model wrote a summary: " + e.Err.Error() }
+
+// Unwrap returns the last failure.
+func (e *AbortedError) Unwrap() error { return e.Err }
+
+// ErrExhausted says that every rung failed. The result says why.
+var ErrExhausted = errors.New("ladder: every summarizer failed")
+
+// Cooling is how long all language models of the ladder are still cooling down for
+// a session, 0 when one of them may be called or there is none.
+func (l *Ladder) Cooling(ctx context.Context, tenant, session, from string) time.Duration {
+	least, models := time.Duration(0), 0
+	for _, rung := range l.from(from) {
+		if embedded(rung) {
+			continue
+		}
+		left := l.cooldowns.left(ctx, place{tenant, session, rung.Name()})
+		if models++; models == 1 || left < least {
+			least = left
+		}
+	}
+	return least
+}
+
+// Summarize returns the first summary that a rung writes. Errors are [ErrExhausted],
+// [*AbortedError], the embedded summarizer's [summarizer.ErrBudgetTooSmall] and
+// [summarizer.ErrNothingToSay], and the context's; the result then still holds what
+// failed and what was billed.
+func (l *Ladder) Summarize(ctx context.Context, call Call) (Result, error) {
+	var result Result
+	var last error
+	wait := time.Duration(0)
+	for _, rung := range l.from(call.From) {
+		if embedded(rung) && call.Abort && last != nil {
+			break
+		}
+		err := l.try(ctx, rung, &call, &result)
+		switch {
+		case err == nil:
+			return result, nil
+		case ctx.Err() != nil:
+			return result, fmt.Errorf("summarize: %w", ctx.Err())
+		case errors.Is(err, summarizer.ErrBudgetTooSmall), errors.Is(err, summarizer.ErrNothingToSay):
+			return result, err
+		}
+		last = fmt.Errorf("%s: %w", rung.Name(), err)
+		failed, ok := errors.AsType[*tryError](err)
+		if ok {
+			wait = max(wait, failed.wait)
+		}
+	}
+	if call.Abort {
+		return result, &AbortedError{RetryAfter: wait, Err: last}
+	}
+	return result, fmt.Errorf("%w; last %w", ErrExhausted, last)
+}
+
+// from is the ladder from the rung of that name on; all of it for "" and for a name
+// that it does not have.
+func (l *Ladder) from(name string) []summarizer.Summarizer {
+	for i, rung := range l.rungs {
+		if rung.Name() == name {
+			return l.rungs[i:]
+		}
+	}
+	return l.rungs
+}
+
+// embedded reports whether a rung works in this process, without a model: it costs
+// milliseconds and nothing else, so none of the ladder's care applies to it.
+func embedded(rung summarizer.Summarizer) bool { return rung.Name() == summarizer.Extractive }
+
+// accept refuses what no backend may give as a summary.
+func accept(r summarizer.Response, budget int) error {
+	switch {
+	case conversation.Blank(r.Text):
+		return &summarizer.RejectedError{Code: summarizer.RejectEmpty}
+	case r.Tokens > budget:
+		return &summarizer.RejectedError{
+			Code: summarizer.RejectOverBudget, Detail: fmt.Sprintf("%d tokens, %d were allowed", r.Tokens, budget),
+		}
+	default:
+		return nil
+	}
+}
