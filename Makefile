@@ -50,6 +50,15 @@ build: ## Build the static binary bin/elbowroom.
 test: ## Run all tests, with the race detector where there is a C compiler.
 	@tools/test.sh $(TESTFLAGS)
 
+.PHONY: test-oracles
+test-oracles: ## Compare token counts with the tiktoken packages of npm and Python.
+	@tools/oracles.sh compare
+
+# The first run builds llama.cpp, which takes some minutes.
+.PHONY: test-llm
+test-llm: ## Run the summarizer backends against a small real model (needs Python and a C++ compiler).
+	@tools/test-llm.sh
+
 .PHONY: lint
 lint: lint-go lint-proto lint-shell lint-vulnerabilities ## Check formatting, style, import direction, proto rules, shell scripts.
 
@@ -96,6 +105,18 @@ check-generated: $(BUF_READY) ## Fail if gen/ is not what proto/ generates.
 .PHONY: bench
 bench: ## Run the benchmarks; choose with BENCH_PACKAGES, BENCH and BENCHFLAGS.
 	go test -run '^$$' -bench '$(BENCH)' -benchmem $(BENCHFLAGS) $(BENCH_PACKAGES)
+
+# Some minutes. BENCHTOKENSFLAGS: more arguments, for example '-rounds 9'.
+BENCHTOKENSFLAGS ?=
+.PHONY: bench-tokens
+bench-tokens: ## Measure token counting against the tiktoken packages of npm and Python.
+	@tools/oracles.sh speed $(BENCHTOKENSFLAGS)
+
+# Some minutes. EVALTOKENSFLAGS='agreement' compares the counts for Claude with ctok's instead, 'golden' writes the golden file.
+EVALTOKENSFLAGS ?= accuracy
+.PHONY: eval-tokens
+eval-tokens: ## Compare token counts with the tokenizers of other models.
+	@tools/eval-tokens.sh $(EVALTOKENSFLAGS)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME each (default 30s).

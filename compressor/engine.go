@@ -16,8 +16,13 @@ type Options struct {
 	Counter *tokens.Counter
 	// Ladder writes the summaries. Required.
 	Ladder *ladder.Ladder
-	// Store holds what sessions share: their savings. Required.
+	// Store holds what sessions share, their savings, and finished compressions.
+	// Required.
 	Store store.Store
+	// Continuity takes an earlier compression of the same messages over, so that a
+	// caller who sends the full original history every turn gets the same compressed
+	// prefix until the next compression. Without it every call stands alone.
+	Continuity bool
 	// Policy is the server's default for both layers.
 	Policy Policy
 	// GatewayThreshold is the gateway layer's share of the window; 0 means
@@ -40,6 +45,8 @@ type Engine struct {
 	models   []modelThreshold
 	states   stateCodec
 	sessions sessions
+	// continuity holds finished compressions, nil where every call stands alone.
+	continuity *continuity
 }
 
 // New returns an engine, or an error that names what is missing.
@@ -62,7 +69,7 @@ func New(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{
+	e := &Engine{
 		counter:  o.Counter,
 		ladder:   o.Ladder,
 		policy:   o.Policy,
@@ -70,7 +77,11 @@ func New(o Options) (*Engine, error) {
 		models:   models,
 		states:   stateCodec{keys: o.StateKeys},
 		sessions: sessions{store: o.Store},
-	}, nil
+	}
+	if o.Continuity {
+		e.continuity = &continuity{store: o.Store}
+	}
+	return e, nil
 }
 
 // Summarizers lists the names of the ladder, best first.
@@ -103,19 +114,41 @@ type job struct {
 // beyond repair), [*SummarizerError] (under [FailureAbort]), the context's own,
 // and [ErrBroken]; with an error there is no result at all.
 func (e *Engine) Compress(ctx context.Context, req Request) (*Result, error) {
-	j := &job{engine: e, req: req, c: req.Conversation}
-	rewrite := conversation.NewRewrite(j.c)
-	result := &Result{Rewrite: rewrite}
-	j.report = &result.Report
+	j, result := e.newJob(req)
 	if err := j.prepare(ctx); err != nil {
 		return nil, err
 	}
-	verdict, err := j.decide(ctx, rewrite, result)
-	if err != nil {
+	var links chain
+	if e.continuity != nil && j.rules.enabled && len(j.c.Messages) > 0 {
+		links = j.newChain()
+		if taken, err := j.takeOver(ctx, links); taken != nil || err != nil {
+			return taken, err
+		}
+		result.Report.Continuity.Looked = true
+	}
+	if err := j.run(ctx, result); err != nil {
 		return nil, err
 	}
-	j.conclude(result, verdict)
+	if links != nil && result.Outcome.Changed() {
+		j.remember(ctx, links, result)
+	}
 	return result, nil
+}
+
+// newJob starts a call with an empty result.
+func (e *Engine) newJob(req Request) (*job, *Result) {
+	result := &Result{Rewrite: conversation.NewRewrite(req.Conversation)}
+	return &job{engine: e, req: req, c: req.Conversation, report: &result.Report}, result
+}
+
+// run decides on the conversation as it came.
+func (j *job) run(ctx context.Context, result *Result) error {
+	v, err := j.decide(ctx, result.Rewrite, result)
+	if err != nil {
+		return err
+	}
+	j.conclude(result, v)
+	return nil
 }
 
 // verdict is an outcome with its reason.

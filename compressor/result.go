@@ -110,11 +110,20 @@ type Report struct {
 	CountedBy         string
 	Removed           Removed
 	Redactions        []summarizer.Redaction
+	Continuity        Continuity
 }
 
 // Removed counts what was summarized away.
 type Removed struct {
 	Messages, Tokens, ToolCalls, ToolResults, Media, ThinkingBlocks int
+}
+
+// plus adds what two compressions removed.
+func (r Removed) plus(o Removed) Removed {
+	return Removed{
+		r.Messages + o.Messages, r.Tokens + o.Tokens, r.ToolCalls + o.ToolCalls,
+		r.ToolResults + o.ToolResults, r.Media + o.Media, r.ThinkingBlocks + o.ThinkingBlocks,
+	}
 }
 
 // Region is a run of messages of the input with one fate.

@@ -339,11 +339,14 @@ func TestASessionThatSavesLittleWaitsUntilItHasGrown(t *testing.T) {
 	req := Request{
 		Conversation: parse(t, conversation.FormatOpenAIChat, body), Model: gpt(4_000), SessionID: "s", Policy: small(3, 2),
 	}
-	for range poorLimit {
+	// Another focus makes another compression: the same one would be taken over.
+	for i := range poorLimit {
+		req.Focus = strings.Repeat("x", i)
 		if r := compress(t, e, req); r.Outcome != OutcomeCompressed {
 			t.Fatalf("%v: %s", r.Outcome, r.Report.Reason)
 		}
 	}
+	req.Focus = "new"
 	if r := compress(t, e, req); r.Outcome != OutcomeNoGain || !strings.Contains(r.Report.Reason, "under 10 %") {
 		t.Errorf("%v: %s", r.Outcome, r.Report.Reason)
 	}

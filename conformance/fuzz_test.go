@@ -32,6 +32,12 @@ var counter = sync.OnceValue(func() *tokens.Counter { return tokens.NewCounter()
 
 func newBench(t testing.TB, rungs ...summarizer.Summarizer) *bench {
 	t.Helper()
+	return newBenchWith(t, nil, rungs...)
+}
+
+// newBenchWith is newBench with other options of the engine.
+func newBenchWith(t testing.TB, change func(o *compressor.Options), rungs ...summarizer.Summarizer) *bench {
+	t.Helper()
 	registry, err := tokens.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +53,11 @@ func newBench(t testing.TB, rungs ...summarizer.Summarizer) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, err := compressor.New(compressor.Options{Counter: counter(), Ladder: steps, Store: memory})
+	options := compressor.Options{Counter: counter(), Ladder: steps, Store: memory}
+	if change != nil {
+		change(&options)
+	}
+	engine, err := compressor.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}

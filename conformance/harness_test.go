@@ -27,9 +27,14 @@ type wire struct {
 const largestMessage = 64 << 20
 
 // dial starts a server with the ladder, by default the embedded summarizer.
-func dial(t testing.TB, ladder ...summarizer.Summarizer) *wire {
+func dial(t testing.TB, rungs ...summarizer.Summarizer) *wire {
 	t.Helper()
-	b := newBench(t, ladder...)
+	return serve(t, newBench(t, rungs...))
+}
+
+// serve starts a server of the bench's engine and connects to it.
+func serve(t testing.TB, b *bench) *wire {
+	t.Helper()
 	s, err := server.New(server.Options{
 		Compressor: b.engine, Counter: b.counter, Registry: b.registry, Log: slog.New(slog.DiscardHandler),
 	})

@@ -15,11 +15,11 @@ func (p *parser) content() (Shape, Span, []Block, *Error) {
 		span, err := p.skip()
 		return ShapeNull, span, nil, err
 	case '"':
-		span, err := p.str()
+		span, text, err := p.text()
 		if err != nil {
 			return ShapeString, span, nil, err
 		}
-		return ShapeString, span, []Block{{Kind: KindText, Span: span, TextSpan: span, Text: unquote(p.c.Raw(span))}}, nil
+		return ShapeString, span, []Block{{Kind: KindText, Span: span, TextSpan: span, Text: text}}, nil
 	case '[':
 		from := len(p.blocks)
 		err := p.elements(func(int) *Error {
@@ -97,11 +97,11 @@ func (p *parser) block() (Block, *Error) {
 // looseBlock reads an element that is not an object: a bare string is text.
 func (p *parser) looseBlock(start int) (Block, *Error) {
 	if p.peek() == '"' {
-		span, err := p.str()
+		span, text, err := p.text()
 		if err != nil {
 			return Block{}, err
 		}
-		return Block{Kind: KindText, Span: span, TextSpan: span, Text: unquote(p.c.Raw(span))}, nil
+		return Block{Kind: KindText, Span: span, TextSpan: span, Text: text}, nil
 	}
 	_, err := p.skip()
 	span := Span{start, p.pos}

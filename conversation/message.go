@@ -190,25 +190,20 @@ func (p *parser) audio(parts *messageParts) *Error {
 // arguments reads a call's arguments: a JSON string holding JSON (OpenAI), or,
 // from some local servers, the value itself.
 func (p *parser) arguments(b *Block) *Error {
-	shape := ShapeOther
+	var err *Error
 	switch p.peek() {
 	case '"':
-		shape = ShapeString
+		b.InputShape = ShapeString
+		b.InputSpan, b.Input, err = p.text()
 	case 'n':
-		shape = ShapeNull
+		b.InputShape = ShapeNull
+		b.InputSpan, err = p.skip()
+	default:
+		b.InputShape = ShapeOther
+		b.InputSpan, err = p.skip()
+		b.Input = p.c.Raw(b.InputSpan)
 	}
-	span, err := p.skip()
-	if err != nil {
-		return err
-	}
-	b.InputSpan, b.InputShape = span, shape
-	switch shape {
-	case ShapeString:
-		b.Input = unquote(p.c.Raw(span))
-	case ShapeOther:
-		b.Input = p.c.Raw(span)
-	}
-	return nil
+	return err
 }
 
 // assembleOpenAI puts the message's blocks in reading order. A tool message is

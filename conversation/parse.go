@@ -310,9 +310,9 @@ func (f *field) text(dst *string) *Error {
 		_, err := f.p.skip()
 		return err
 	}
-	span, err := f.p.str()
+	_, text, err := f.p.scanner.text()
 	if err == nil {
-		*dst = unquote(f.p.c.Raw(span))
+		*dst = text
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"strings"
@@ -15,7 +16,8 @@ type scanner struct {
 	pos       int
 	depth     int
 	maxDepth  int
-	surrogate int // offset of a lone surrogate escape, -1 when none was met
+	surrogate int    // offset of a lone surrogate escape, -1 when none was met
+	decoded   []byte // room for text, which is decoded here and then copied
 }
 
 func newScanner(src string, maxDepth int) *scanner {
@@ -165,19 +167,102 @@ func (s *scanner) str() (Span, *Error) {
 	}
 }
 
+// text passes over a string literal as str does, and decodes it as unquote does,
+// in one go: strings are most of a conversation, and code has an escape in every
+// line.
+func (s *scanner) text() (Span, string, *Error) {
+	s.space()
+	start := s.pos
+	if s.pos >= len(s.src) || s.src[s.pos] != '"' {
+		return Span{}, "", s.unexpected("a string")
+	}
+	s.pos = plainEnd(s.src, s.pos+1)
+	if s.pos < len(s.src) && s.src[s.pos] == '"' {
+		s.pos++
+		return Span{start, s.pos}, s.src[start+1 : s.pos-1], nil
+	}
+	n := s.pos - start - 1
+	s.roomFor(n)
+	copy(s.decoded, s.src[start+1:s.pos])
+	for s.pos+1 < len(s.src) && s.src[s.pos] == '\\' {
+		s.roomFor(n + utf8.UTFMax)
+		if c := simpleEscape(s.src[s.pos+1]); c != 0 {
+			s.decoded[n] = c
+			n, s.pos = n+1, s.pos+2
+		} else {
+			at := s.pos
+			if err := s.escape(); err != nil {
+				return Span{}, "", err
+			}
+			r, _ := escapedRune(s.src[at:])
+			n += utf8.EncodeRune(s.decoded[n:], r)
+		}
+		n = s.copyPlain(n)
+	}
+	if s.pos >= len(s.src) || s.src[s.pos] != '"' {
+		s.pos = start
+		_, err := s.str() // says what is wrong
+		return Span{}, "", err
+	}
+	s.pos++
+	return Span{start, s.pos}, string(s.decoded[:n]), nil
+}
+
+// simpleEscape is the character that a backslash and c stand for, 0 for \u and for
+// what is no escape.
+func simpleEscape(c byte) byte {
+	switch c {
+	case 'n':
+		return '\n'
+	case '"', '\\', '/':
+		return c
+	case 't':
+		return '\t'
+	case 'r':
+		return '\r'
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	default:
+		return 0
+	}
+}
+
+// roomFor makes room for n decoded bytes and one word more.
+func (s *scanner) roomFor(n int) {
+	if n+8 > len(s.decoded) {
+		s.decoded = append(s.decoded, make([]byte, max(n+8, 1024, 2*len(s.decoded))-len(s.decoded))...)
+	}
+}
+
+// copyPlain copies what plainEnd would pass over to s.decoded[n:], moves the
+// cursor behind it and returns the new n. Runs are short where there are escapes,
+// so it looks and copies in one step.
+func (s *scanner) copyPlain(n int) int {
+	for s.pos+8 <= len(s.src) {
+		s.roomFor(n)
+		w := eightBytes(s.src, s.pos)
+		binary.LittleEndian.PutUint64(s.decoded[n:], w)
+		if found := special(w); found != 0 {
+			k := bits.TrailingZeros64(found) / 8
+			s.pos += k
+			return n + k
+		}
+		n, s.pos = n+8, s.pos+8
+	}
+	end := plainEnd(s.src, s.pos)
+	s.roomFor(n + end - s.pos)
+	n += copy(s.decoded[n:], s.src[s.pos:end])
+	s.pos = end
+	return n
+}
+
 // plainEnd returns the offset of the first byte from at on that a string literal
-// cannot hold as it is: a quote, a backslash or a control character. It looks at
-// eight bytes at a time: a byte of the word is found when subtracting borrows
-// into its high bit.
+// cannot hold as it is: a quote, a backslash or a control character.
 func plainEnd(src string, at int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; at+8 <= len(src); at += 8 {
-		b := src[at : at+8]
-		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		quote, backslash := w^'"'*ones, w^'\\'*ones
-		found := ((quote-ones)&^quote | (backslash-ones)&^backslash | (w-' '*ones)&^w) & highs
-		if found != 0 {
+		if found := special(eightBytes(src, at)); found != 0 {
 			return at + bits.TrailingZeros64(found)/8
 		}
 	}
@@ -185,6 +270,22 @@ func plainEnd(src string, at int) int {
 		at++
 	}
 	return at
+}
+
+// eightBytes reads a word, which compiles to one load.
+func eightBytes(src string, at int) uint64 {
+	b := src[at : at+8]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// special sets the high bit of the first byte of a word that is a quote, a
+// backslash or a control character, and maybe of later ones: a byte is found when
+// subtracting borrows into its high bit.
+func special(w uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	quote, backslash := w^'"'*ones, w^'\\'*ones
+	return ((quote-ones)&^quote | (backslash-ones)&^backslash | (w-' '*ones)&^w) & highs
 }
 
 func (s *scanner) escape() *Error {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestQuoteEscapesOnlyWhatJSONDemands(t *testing.T) {
@@ -67,6 +69,30 @@ func FuzzUnquote(f *testing.F) {
 		}
 		if got := unquote(lit); got != want {
 			t.Fatalf("%s: got %q, want %q", lit, got, want)
+		}
+	})
+}
+
+// Reading a literal in one go gives what passing over it and decoding it gives, errors and lone surrogates included.
+func FuzzText(f *testing.F) {
+	for _, s := range []string{
+		``, `x`, `"`, `"a"`, `"a" b`, `""`, `"a\n\"b\\"c`, `"\`, `"\x"`, `"\u12"`, `"\u00zz"`, `"\u00e9\u0000"`, "\"a\\n\x01\"", "\"\x01",
+		`"\ud83d\ude00!"`, `"\ud83d"`, `"\ude00\ud83d"`, `"\ud83d\u0041"`, `"\/\b\f\n\r\t"`, ` "a\t` + strings.Repeat("long ", 50) + `\n"`, `"\n`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		two, one := newScanner(src, 1), newScanner(src, 1)
+		wantSpan, wantErr := two.str()
+		span, text, err := one.text()
+		if diff := cmp.Diff(wantErr, err); diff != "" || span != wantSpan {
+			t.Fatalf("%q: span %v, want %v; error (-want +got):\n%s", src, span, wantSpan, diff)
+		}
+		if err != nil {
+			return
+		}
+		if want := unquote(src[span.Start:span.End]); text != want || one.pos != two.pos || one.surrogate != two.surrogate {
+			t.Fatalf("%q: got %q at %d, surrogate %d; want %q at %d, surrogate %d", src, text, one.pos, one.surrogate, want, two.pos, two.surrogate)
 		}
 	})
 }

@@ -18,7 +18,7 @@ func (s *Server) countByProvider(ctx context.Context, c *conversation.Conversati
 		out.Provider.Name = model.Provider
 	}
 	if c == nil {
-		out.Provider.FallbackReason = (&provider.Failure{Kind: provider.NotConversation}).Error()
+		out.Provider.FallbackReason = (&provider.Error{Kind: provider.NotConversation}).Error()
 		return
 	}
 	n, err := s.providers.Count(ctx, c, model)

@@ -71,6 +71,15 @@ func reportOf(res *compressor.Result) *elbowroomv1.CompressionReport {
 	for _, x := range r.Redactions {
 		out.Redactions = append(out.Redactions, &elbowroomv1.Redaction{Kind: x.Kind, Count: count(x.Count)})
 	}
+	if c := r.Continuity; c.Looked {
+		out.Continuity = &elbowroomv1.Continuity{Result: elbowroomv1.ContinuityResult_CONTINUITY_RESULT_MISS}
+		if c.Hit {
+			out.Continuity = &elbowroomv1.Continuity{
+				Result: elbowroomv1.ContinuityResult_CONTINUITY_RESULT_HIT,
+				Round:  count(c.Round), Key: c.Key, MessagesCovered: count(c.Covered),
+			}
+		}
+	}
 	if r.SummaryIndex >= 0 {
 		out.SummaryIndex = new(count(r.SummaryIndex))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
@@ -110,6 +111,8 @@ func TestReportOfConvertsEveryField(t *testing.T) {
 		FailedRungs: []ladder.Failed{{Name: "n", Code: "c", Reason: "why", Attempts: 41}},
 		Summarizer:  compressor.SummarizerUsage{Name: "n", Model: "m", Reused: true, Calls: 23, PromptTokens: 24, CompletionTokens: 25},
 		Removed:     compressor.Removed{Messages: 27, Tokens: 28, ToolCalls: 29, ToolResults: 30, Media: 31, ThinkingBlocks: 32},
+		Continuity:  compressor.Continuity{Looked: true, Hit: true, Round: 42, Key: "k", Covered: 43},
+		Redactions:  []summarizer.Redaction{{Kind: "k", Count: 44}},
 		Warnings:    []conversation.Warning{{Code: "W", Message: 26, Detail: "d"}, {Code: "X", Message: -1}},
 	}}
 	for v, i := reflect.ValueOf(in.Report), 0; i < v.NumField(); i++ {

@@ -29,6 +29,11 @@ const (
 	DefaultMaxConcurrentStreams = 256
 )
 
+// streamWindow is how many bytes of a request may arrive before the server says
+// go on. gRPC starts with 64 KB and a conversation of 1 MB then waits for a dozen
+// answers on its way, a tenth of the time of a count that is remembered.
+const streamWindow = 2 << 20
+
 // Limits bound what one caller and all callers together may cost. The zero value
 // takes the defaults.
 type Limits struct {
@@ -133,9 +138,8 @@ func New(o Options) (*Server, error) {
 		grpc.MaxRecvMsgSize(limits.MaxMessageBytes),
 		grpc.MaxSendMsgSize(min(2*limits.MaxMessageBytes, math.MaxInt32)),
 		grpc.MaxConcurrentStreams(limits.MaxConcurrentStreams),
-		grpc.InitialWindowSize(4<<20),
-		grpc.InitialConnWindowSize(8<<20),
-		grpc.ReadBufferSize(128<<10),
+		grpc.InitialWindowSize(streamWindow),
+		grpc.InitialConnWindowSize(2*streamWindow),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			Time: keep.Time, Timeout: keep.Timeout, MaxConnectionAge: keep.MaxConnectionAge,
 		}),

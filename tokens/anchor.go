@@ -18,10 +18,11 @@ const (
 	// covers. It is wide, because other tokenizers count otherwise; what it finds is a prompt reported without its cached
 	// part.
 	usageSlack = 0.5
-	// CorrectionMin and CorrectionMax bound what an estimate is multiplied by. No family's vocabulary is further from its
-	// estimate than its bounds say (0.75 to 1.40); what a ratio says beyond that has another cause, for example content
-	// that only the provider can see.
+	// CorrectionMin is the least that an estimate is multiplied by, CorrectionMax the most. No family's vocabulary is further
+	// from its estimate than its bounds say (0.75 to 1.40); what a ratio says beyond that has another cause, for example
+	// content that only the provider can see.
 	CorrectionMin = 0.75
+	// CorrectionMax: see CorrectionMin.
 	CorrectionMax = 1.50
 	// correctionLeast is the text in tokens from which a ratio is learned, correctionText the least share of it in what
 	// was covered: frames and media are off for other reasons than text.

@@ -19,7 +19,7 @@ const (
 // seconds.
 func audioSeconds(m *conversation.Media) int {
 	head := mediaHead(m, audioHead)
-	length := 0.0
+	var length float64
 	switch {
 	case len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WAVE":
 		length = wavSeconds(head, mediaLength(m))

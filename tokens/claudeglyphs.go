@@ -117,13 +117,16 @@ func (t *glyphTable) kinds() {
 	t.span(0xA6E6, 0xA6EF, runWord)
 	t.set(unicode.Z, runSpace)
 	t['\t'], t['\n'] = runSpace, runSpace
-	for _, c := range lateLetters[:3] {
+	for _, c := range []rune{lateUpper1, lateLower1, lateUpper2} {
 		t[c] = runWord | glyphSign
 	}
 }
 
-// lateLetters are pairs of a capital and a small letter that are newer than Unicode 15, all but the last character.
-var lateLetters = [4]rune{0x1C89, 0x1C8A, 0xA7CB, 0x0264}
+// Two capitals that are newer than Unicode 15, and their small letters, the first of which is too.
+const (
+	lateUpper1, lateLower1 = 0x1C89, 0x1C8A
+	lateUpper2, lateLower2 = 0xA7CB, 0x0264
+)
 
 // cases marks capitals and small letters.
 func (t *glyphTable) cases() {
@@ -137,9 +140,9 @@ func (t *glyphTable) cases() {
 	for _, table := range []*unicode.RangeTable{unicode.Ll, unicode.Other_Lowercase} {
 		t.each(table, func(c rune) { t[c] |= glyphLower })
 	}
-	for i, c := range lateLetters {
-		t[c] |= glyphUpper << (i & 1)
-	}
+	t[lateUpper1] |= glyphUpper
+	t[lateUpper2] |= glyphUpper
+	t[lateLower1] |= glyphLower
 	for _, table := range []*unicode.RangeTable{unicode.L, unicode.M} {
 		t.each(table, func(c rune) {
 			if t[c]&(glyphUpper|glyphLower) == 0 {
@@ -199,10 +202,10 @@ func lowerOf(c rune) rune {
 	switch c {
 	case 0x03F4, 'İ':
 		return c
-	case lateLetters[0]:
-		return lateLetters[1]
-	case lateLetters[2]:
-		return lateLetters[3]
+	case lateUpper1:
+		return lateLower1
+	case lateUpper2:
+		return lateLower2
 	default:
 		return unicode.ToLower(c)
 	}

@@ -21,7 +21,7 @@ func (t *glyphTable) normalize(text string, foldQuotes bool) string {
 	seen := t.flags(text)
 	if seen&glyphNormal != 0 {
 		if !norm.NFC.IsNormalString(text) {
-			text = compose(text)
+			text = composed(text)
 			seen = t.flags(text)
 		}
 		text = strings.ReplaceAll(text, "\u0E4D\u0E32", "\u0E33") // the Thai SARA AM, which NFC leaves apart
@@ -52,22 +52,15 @@ func (t *glyphTable) normalize(text string, foldQuotes bool) string {
 	return b.String()
 }
 
-// compose returns the NFC of text. Package norm puts a joiner into every sequence of more than 30 marks; text that has none of
-// its own is freed of them.
-func compose(text string) string {
-	const joiner = "\u034F"
-	composed := norm.NFC.String(text)
-	if strings.Contains(text, joiner) {
-		return composed
-	}
-	return strings.ReplaceAll(composed, joiner, "")
-}
-
-// flags returns the union of the flags of all characters; those beyond the basic plane have glyphNormal unless they are
+// flags returns the union of the flags of all characters but the printable ones of ASCII; those beyond the basic plane have glyphNormal unless they are
 // emoji or ideographs.
 func (t *glyphTable) flags(text string) glyph {
 	var seen glyph
 	for at := 0; at < len(text); {
+		if at+8 <= len(text) && isPlain(eightBytes(text[at:at+8])) {
+			at += 8
+			continue
+		}
 		if c := text[at]; c < utf8.RuneSelf {
 			seen |= t[c]
 			at++
@@ -83,4 +76,11 @@ func (t *glyphTable) flags(text string) glyph {
 		}
 	}
 	return seen
+}
+
+// isPlain reports whether eight bytes are all ASCII from the space to the tilde: no flag concerns these.
+func isPlain(x uint64) bool {
+	const ones = 0x0101010101010101
+	// The top bit of a byte is set by itself beyond ASCII, by the subtraction below a space and by the addition at 0x7f.
+	return (x|(x-0x20*ones)|(x+ones))&(0x80*ones) == 0
 }

@@ -72,7 +72,7 @@ func (w *claudeWorker) count(ctx context.Context, text string, frameBow, headSpa
 	if frameBow && headSpace && strings.HasPrefix(content, " ") && !strings.HasPrefix(content, "  ") {
 		s.start = 1
 	}
-	if frameBow && (s.start == len(content) || content[s.start] == '\t' || content[s.start] == '\n' || strings.HasPrefix(content[s.start:], "\u3000")) {
+	if frameBow && (s.start == len(content) || content[s.start] == '\t' || content[s.start] == '\n' || strings.HasPrefix(content[s.start:], wideSpace)) {
 		s.total++ // nothing takes up the frame's ⟨bow⟩
 	}
 	check := ctxInterval
@@ -142,29 +142,19 @@ func (s *scan) add(cost int, u unit) {
 // blank takes a run of white space: it costs by its parts of one kind.
 func (w *claudeWorker) blank(s *scan, at int) int {
 	start := at
-	for at < len(s.text) {
-		from, c := at, s.text[at]
-		switch c {
-		case ' ':
-			at = skip(s.text, at, ' ')
+	for from := -1; from < at; {
+		from = at
+		if at = skip(s.text, at, ' '); at > from {
 			s.total += w.pieces.spaces.of(at - from)
-		case '\n':
-			at = skip(s.text, at, '\n')
+		} else if at = skip(s.text, at, '\n'); at > from {
 			s.total += w.pieces.newlines.of(at - from)
-		case '\t':
-			at = skip(s.text, at, '\t')
+		} else if at = skip(s.text, at, '\t'); at > from {
 			s.total += w.pieces.tabs.of(at - from)
-		case "\u3000"[0]:
-			if !strings.HasPrefix(s.text[at:], "\u3000") {
-				goto end
-			}
-			at += len("\u3000")
+		} else if strings.HasPrefix(s.text[at:], wideSpace) {
+			at += len(wideSpace)
 			s.total++
-		default:
-			goto end
 		}
 	}
-end:
 	if at-start == 1 && s.text[start] == ' ' && s.ended {
 		s.total--
 		s.seam = true
@@ -172,6 +162,9 @@ end:
 	s.ended, s.fused, s.quote, s.closedBefore, s.closed = false, false, false, s.closed, false
 	return at
 }
+
+// wideSpace is the space of ideographs, the only one besides the ASCII ones that normalized text has.
+const wideSpace = "\u3000"
 
 func skip(text string, at int, c byte) int {
 	for at < len(text) && text[at] == c {
@@ -190,7 +183,7 @@ func (w *claudeWorker) word(ctx context.Context, s *scan, at int, first glyph) (
 		if fused {
 			u = markBefore
 		}
-		cost, err := w.cost(ctx, s.text[start:at], u)
+		cost, err := w.cost(ctx, s.text, start, at, u)
 		s.add(cost, u)
 		s.fused = fused
 		return at, err
@@ -199,7 +192,7 @@ func (w *claudeWorker) word(ctx context.Context, s *scan, at int, first glyph) (
 	body := s.text[start:at]
 	if s.quote && !s.closedBefore && isContraction(body) {
 		// The apostrophe takes the place of ⟨bow⟩ and may be one piece with the suffix. It was counted as 1 already.
-		cost, err := w.cost(ctx, s.text[start-1:at], markAfter)
+		cost, err := w.cost(ctx, s.text, start-1, at, markAfter)
 		s.add(cost-1, markAfter)
 		return at, err
 	}
@@ -207,7 +200,7 @@ func (w *claudeWorker) word(ctx context.Context, s *scan, at int, first glyph) (
 	if s.fused {
 		u = markAfter
 	}
-	cost, err := w.cost(ctx, body, u)
+	cost, err := w.cost(ctx, s.text, start, at, u)
 	s.add(cost, u)
 	if body[len(body)-1] >= utf8.RuneSelf {
 		last, _ := utf8.DecodeLastRuneInString(body)
@@ -267,7 +260,7 @@ func (w *claudeWorker) punct(ctx context.Context, s *scan, at int) (int, error) 
 	if s.spaceAfter(at) {
 		u |= markAfter
 	}
-	cost, err := w.cost(ctx, s.text[start:at], u)
+	cost, err := w.cost(ctx, s.text, start, at, u)
 	s.add(cost, u)
 	s.quote, s.closed = quote, true
 	return at, err
@@ -278,7 +271,7 @@ func (w *claudeWorker) punct(ctx context.Context, s *scan, at int) (int, error) 
 func (w *claudeWorker) hard(ctx context.Context, s *scan, at int, first glyph) (int, error) {
 	start := at
 	kind := first & runKind
-	var any, last glyph
+	var some, last glyph
 	all := ^glyph(0)
 	lastAt := at
 	for at < len(s.text) {
@@ -286,15 +279,15 @@ func (w *claudeWorker) hard(ctx context.Context, s *scan, at int, first glyph) (
 		if g&runKind != kind && g&glyphSelector == 0 || kind == runDigit && g&glyphSelector != 0 {
 			break
 		}
-		any, all, last, lastAt = any|g, all&g, g, at
+		some, all, last, lastAt = some|g, all&g, g, at
 		at += size
 	}
-	before, after := false, false // whether the run is of the kind that is marked there
+	var before, after bool // whether the run is of the kind that is marked there
 	switch kind {
 	case runDigit:
 		before, after = s.text[start] >= utf8.RuneSelf, s.text[at-1] >= utf8.RuneSelf
 	case runNumber:
-		uniform := any&glyphSelector == 0 && (any&glyphOther == 0 || all&glyphOther != 0)
+		uniform := some&glyphSelector == 0 && (some&glyphOther == 0 || all&glyphOther != 0)
 		before, after = uniform, uniform || last&glyphSelector != 0
 	case runSign:
 		before, after = true, true
@@ -314,13 +307,13 @@ func (w *claudeWorker) hard(ctx context.Context, s *scan, at int, first glyph) (
 			if s.spaceAfter(to) {
 				u |= markAfter
 			}
-			cost, err := w.cost(ctx, s.text[start:to], u)
+			cost, err := w.cost(ctx, s.text, start, to, u)
 			s.add(cost, u)
 			s.quote, s.closedBefore, s.closed = quote, after, true
 			return to, err
 		}
 	}
-	cost, err := w.cost(ctx, s.text[start:at], u)
+	cost, err := w.cost(ctx, s.text, start, at, u)
 	s.add(cost, u)
 	s.closed = after
 	return at, err
@@ -336,23 +329,16 @@ func joinsPunctuation(character string) bool {
 	}
 }
 
-// cost returns the cost of a run with its marks. Runs of up to unitLength bytes are remembered.
-func (w *claudeWorker) cost(ctx context.Context, body string, u unit) (int, error) {
-	if len(body) > unitLength {
-		return w.tile(ctx, body, u)
+// cost returns the cost of text[at:end] as a run with its marks. Runs of up to unitLength bytes are remembered.
+func (w *claudeWorker) cost(ctx context.Context, text string, at, end int, u unit) (int, error) {
+	if end-at > unitLength {
+		return w.tile(ctx, text[at:end], u)
 	}
-	var low, high uint64
-	for i := range len(body) {
-		if i < 8 {
-			low |= uint64(body[i]) << (8 * i)
-		} else {
-			high |= uint64(body[i]) << (8 * (i - 8))
-		}
-	}
-	high |= uint64(len(body)|int(u)) << 56 //nolint:gosec // one byte
+	low, high := pieceKey(text, at, end-at)
+	high |= uint64(u) << 56
 	entry := &w.seen[(low^high*0x9e3779b97f4a7c15)*0xd6e8feb86659fd93>>(64-unitBits)]
 	if entry.low != low || entry.high&unitKey != high {
-		n, err := w.tile(ctx, body, u)
+		n, err := w.tile(ctx, text[at:end], u)
 		if err != nil {
 			return 0, err
 		}
@@ -386,59 +372,4 @@ func (w *claudeWorker) tile(ctx context.Context, body string, u unit) (int, erro
 		w.stream = stream
 	}
 	return w.tiler.cost(ctx, stream)
-}
-
-// caseMark returns the mark of a word that is counted in lower case: one that begins with its only capital, or one of
-// enough capitals and nothing else. 0 if it is counted as it is.
-func (w *claudeWorker) caseMark(word string) byte {
-	var any glyph
-	letters, capitals, dotted := 0, 0, false
-	firstUpper := false
-	for at := 0; at < len(word); {
-		g, size := w.glyph(word, at)
-		switch word[at : at+size] {
-		case "ẞ":
-			return 0
-		case "İ": // no mark can lower it: it stands as it is in a word that another capital begins
-			if at == 0 {
-				return 0
-			}
-			dotted = true
-			g = 0
-		}
-		if g&glyphUpper != 0 {
-			capitals++
-			firstUpper = firstUpper || at == 0
-		}
-		any |= g
-		letters++
-		at += size
-	}
-	least := w.pieces.capsMin
-	switch {
-	case least > 0 && !dotted && letters >= least && capitals > 0 && any&(glyphLower|glyphFixed) == 0:
-		return byteCaps
-	case firstUpper && capitals == 1:
-		return byteShift
-	default:
-		return 0
-	}
-}
-
-func appendLower(stream []byte, word string) []byte {
-	for at := 0; at < len(word); {
-		c := word[at]
-		if c < utf8.RuneSelf {
-			if c >= 'A' && c <= 'Z' {
-				c += 'a' - 'A'
-			}
-			stream = append(stream, c)
-			at++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(word[at:])
-		stream = utf8.AppendRune(stream, lowerOf(r))
-		at += size
-	}
-	return stream
 }

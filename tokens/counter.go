@@ -20,7 +20,7 @@ type Counter struct {
 type Option func(*Counter)
 
 // RememberedCounts sets how many counts of messages, system prompts and tool lists are remembered, so that a request
-// which was counted before and grew by a message costs the counting of that message. An entry takes about 250 bytes. 0
+// which was counted before and grew by a message costs the counting of that message. An entry takes about 200 bytes. 0
 // switches it off; the default is DefaultRememberedCounts.
 func RememberedCounts(n int) Option { return func(c *Counter) { c.memo = newMemo(n) } }
 

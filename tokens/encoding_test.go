@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
@@ -117,45 +116,10 @@ func classes(tokens map[Class]int, digits int) Classes {
 	return c
 }
 
-// The steps of the merger are what could grow faster than the text: everything else visits a byte a bounded number of
-// times.
-func TestWorkGrowsLinearlyOnLongPieces(t *testing.T) {
-	letters := rand.New(rand.NewPCG(7, 0))
-	random := make([]byte, 400_000)
-	for i := range random {
-		random[i] = byte('a' + letters.IntN(26))
-	}
-	for _, name := range []string{O200kBase, CL100kBase} {
-		e := newEncoding(t, name)
-		count(t, e, "load")
-		for _, text := range []string{
-			strings.Repeat("a", 400_000),
-			strings.Repeat(" ", 400_000),
-			strings.Repeat("\n", 400_000),
-			strings.Repeat(strings.Repeat(" ", 40)+"\n", 10_000),
-			strings.Repeat("漢", 130_000),
-			strings.Repeat("漢字仮名交じり文", 16_000),
-			strings.Repeat("^", 400_000),
-			strings.Repeat("_", 400_000),
-			strings.Repeat("ab", 200_000),
-			strings.Repeat("é", 200_000),
-			string(random),
-		} {
-			whole, tenth := mergeSteps(t, e, text), mergeSteps(t, e, text[:len(text)/10])
-			if limit := 12*tenth + 100; whole > limit {
-				t.Errorf("%s: %q...: 10x the text took %d steps, the tenth %d", name, text[:8], whole, tenth)
-			}
-			if whole > 3*len(text) {
-				t.Errorf("%s: %q...: %d steps for %d bytes", name, text[:8], whole, len(text))
-			}
-		}
-	}
-}
-
 func mergeSteps(t *testing.T, e *Encoding, text string) int {
 	t.Helper()
-	w := &worker{merger: merger{words: e.words}}
-	if _, err := w.count(t.Context(), &e.split, strings.ToValidUTF8(text, "?")); err != nil {
+	w := &worker{merger: merger{words: e.words}, split: e.split}
+	if _, err := w.count(t.Context(), strings.ToValidUTF8(text, "?")); err != nil {
 		t.Fatal(err)
 	}
 	return w.steps
@@ -274,8 +238,11 @@ func TestEveryTokenOfTheVocabularyIsOneToken(t *testing.T) {
 				continue
 			}
 			// Laying must reach the same two halves that the generator found by merging.
-			half := &e.words.tokens[id]
-			if e.words.splits(half.left, half.right) {
+			half := e.words.tokens[id]
+			if both := tokenText(e.words, bytes, half.left()) + tokenText(e.words, bytes, half.right()); both != text {
+				t.Fatalf("%s: token %d %q: its halves are %q", name, id, text, both)
+			}
+			if e.words.splits(half.left(), half.right()) {
 				t.Fatalf("%s: token %d %q: its halves do not merge", name, id, text)
 			}
 		}
@@ -283,8 +250,8 @@ func TestEveryTokenOfTheVocabularyIsOneToken(t *testing.T) {
 }
 
 func tokenText(v *vocabulary, bytes map[uint32]byte, id uint32) string {
-	if t := v.tokens[id]; t.length > 1 {
-		return tokenText(v, bytes, t.left) + tokenText(v, bytes, t.right)
+	if t := v.tokens[id]; t.length() > 1 {
+		return tokenText(v, bytes, t.left()) + tokenText(v, bytes, t.right())
 	}
 	return string([]byte{bytes[id]})
 }

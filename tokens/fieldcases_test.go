@@ -185,6 +185,9 @@ func TestFieldCases(t *testing.T) {
 			}
 		},
 	}
+	if len(cases) != len(checks) {
+		t.Errorf("%d count cases in the file, %d are checked", len(cases), len(checks))
+	}
 	for _, id := range []string{"Nc076", "Nc077", "Nc079", "Nc080", "Nc082", "Nc083", "Nc085", "Nc086", "Nc087", "Nc088"} {
 		c, ok := cases[id]
 		if !ok {

@@ -172,13 +172,15 @@ func imageSize(m *conversation.Media) (width, height int) {
 	case bytes.HasPrefix(head, []byte("RIFF")) && len(head) >= 30 && string(head[8:12]) == "WEBP":
 		return webpSize(head)
 	case bytes.HasPrefix(head, []byte("\xff\xd8")):
-		for n := 4 << 10; ; n *= 4 {
-			head = mediaHead(m, min(n, jpegHeaderBytes))
+		for n := 4 << 10; n <= jpegHeaderBytes; n *= 4 {
+			before := len(head)
+			head = mediaHead(m, n)
 			width, height, cut := jpegSize(head)
-			if !cut || len(head) < n || n >= jpegHeaderBytes {
+			if !cut || len(head) == before {
 				return width, height
 			}
 		}
+		return 0, 0
 	default:
 		return 0, 0
 	}

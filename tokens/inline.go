@@ -28,11 +28,11 @@ func inline(m *conversation.Media) *inlineData {
 	if len(m.Bytes) > 0 {
 		return &inlineData{bytes: m.Bytes}
 	}
-	return &inlineData{text: m.Data, plain: isPlain(m.Data)}
+	return &inlineData{text: m.Data, plain: percentEncoded(m.Data)}
 }
 
-// isPlain reports whether the text begins with the signature of a file format as it stands. In base64 none begins so.
-func isPlain(text string) bool {
+// percentEncoded reports whether the text begins with the signature of a file format as it stands. In base64 none begins so.
+func percentEncoded(text string) bool {
 	for _, signature := range []string{"%89PNG", "GIF8", "%FF%D8%FF", "%ff%d8%ff", "RIFF", "%PDF-", "%25PDF-"} {
 		if strings.HasPrefix(text, signature) {
 			return true
@@ -139,10 +139,13 @@ func hexDigit(c byte) int {
 	}
 }
 
-// mediaHead returns up to n of the first bytes of inline data.
+// mediaHead returns up to n of the first bytes of inline data. It looks at no more text than plain base64 needs for them,
+// or at a few kilobytes.
 func mediaHead(m *conversation.Media, n int) []byte {
 	head := make([]byte, min(n, mediaLength(m)+3))
-	read, _ := io.ReadFull(inline(m), head) // short data is what there is
+	data := inline(m)
+	data.text = data.text[:min(len(data.text), max(n/3*4, 4<<10))]
+	read, _ := io.ReadFull(data, head) // short data is what there is
 	return head[:read]
 }
 
@@ -151,7 +154,7 @@ func mediaLength(m *conversation.Media) int {
 	if len(m.Bytes) > 0 {
 		return len(m.Bytes)
 	}
-	if isPlain(m.Data) {
+	if percentEncoded(m.Data) {
 		return len(m.Data)
 	}
 	return len(m.Data) / 4 * 3

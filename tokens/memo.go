@@ -10,16 +10,19 @@ import (
 )
 
 // DefaultRememberedCounts is how many counts of messages, system prompts and tool lists a Counter remembers unless told
-// otherwise: those of the longest conversations a few times over, in at most 16 MB.
+// otherwise: those of the longest conversations a few times over. They take 13 MB, 200 bytes each, and up to half a
+// kilobyte more for each that carries warnings.
 const DefaultRememberedCounts = 1 << 16
 
 const (
 	memoShards = 16
-	// memoLeast is the size in bytes from which a piece is remembered. A smaller one is counted in the time it takes to
-	// find it again.
+	// memoLeast is the size in bytes from which a piece is remembered. A smaller one is counted in about the time it takes
+	// to find it again.
 	memoLeast = 48
-	// memoWarnings is the most warnings that a remembered count carries, so that an entry has a largest size.
-	memoWarnings = 8
+	// memoWarnings is the size in bytes of the most that a remembered count carries in warnings, whose details may name what
+	// the caller wrote. A count with more is not remembered, so an entry has a largest size.
+	memoWarnings = 512
+	warningBytes = 40 // of a warning without its detail
 )
 
 // memo remembers what pieces of requests cost. The key is a keyed hash of 128 bits over what is known of the model and all of a
@@ -77,7 +80,11 @@ func (m *memo) get(key memoKey) (Cost, bool) {
 
 // put remembers a cost, of which it keeps a copy.
 func (m *memo) put(key memoKey, cost Cost) {
-	if len(cost.Warnings) > memoWarnings {
+	size := 0
+	for _, w := range cost.Warnings {
+		size += warningBytes + len(w.Detail)
+	}
+	if size > memoWarnings {
 		return
 	}
 	cost.Warnings = slices.Clone(cost.Warnings)

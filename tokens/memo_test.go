@@ -100,13 +100,21 @@ func TestWarningsOfARememberedCountAreTheCallersOwn(t *testing.T) {
 	}
 }
 
-func TestACountWithVeryManyWarningsIsNotRemembered(t *testing.T) {
-	c, claude := NewCounter(), newRegistry(t).Lookup("claude-opus-5")
-	block := `{"type":"mystery_block","text":"kelp forest"}`
-	conv := anthropic(t, `[{"role":"user","content":[`+block+strings.Repeat(","+block, memoWarnings)+`]}]`)
-	report(t, c, conv, claude)
-	if n := remembered(c); n != 0 {
-		t.Errorf("%d pieces are remembered", n)
+func TestACountWithMuchToWarnOfIsNotRemembered(t *testing.T) {
+	claude := newRegistry(t).Lookup("claude-opus-5")
+	for name, x := range map[string]struct {
+		content string
+		want    int
+	}{
+		"a warning":          {`{"type":"mystery_block","text":"kelp forest, kelp forest, kelp forest"}`, 1},
+		"many warnings":      {strings.Repeat(`{"type":"mystery_block"},`, 20) + `{"type":"mystery_block"}`, 0},
+		"a very long detail": {`{"type":"` + strings.Repeat("mystery", 100) + `"}`, 0},
+	} {
+		c := NewCounter()
+		r := report(t, c, anthropic(t, `[{"role":"user","content":[`+x.content+`]}]`), claude)
+		if n := remembered(c); n != x.want || len(r.Warnings) == 0 {
+			t.Errorf("%s: %d pieces are remembered, want %d; warnings %v", name, n, x.want, r.Warnings)
+		}
 	}
 }
 
@@ -210,6 +218,8 @@ func TestNeighboursAreKeptApart(t *testing.T) {
 		"inside a result":     {{Kind: conversation.KindToolResult, Result: text("a", "b")}},
 		"beside a result":     {{Kind: conversation.KindToolResult, Result: text("a")}, text("b")[0]},
 		"after a result":      {{Kind: conversation.KindToolResult}, text("a")[0], text("b")[0]},
+		"nothing in results":  {{Kind: conversation.KindToolResult, Result: make([]conversation.Block, 2)}},
+		"nothing beside":      {{Kind: conversation.KindToolResult, Result: make([]conversation.Block, 1)}, {}},
 		"data":                {{Media: &conversation.Media{Data: long}}},
 		"bytes":               {{Media: &conversation.Media{Bytes: []byte(long)}}},
 		"data of an image":    {{Media: &conversation.Media{Kind: conversation.MediaImage, Data: long}}},

@@ -16,9 +16,14 @@ type merger struct {
 	words *vocabulary
 	laid  []uint32 // the tokens laid so far
 	dead  []uint64 // one bit a byte position: no legal tokens from here on
-	// steps counts placements and removals, for the test of linearity.
+	// steps counts the candidates that were tried, for the test of linearity.
 	steps int
+	// known remembers answers of splits by pair: a long run of few characters asks for the same ones again and again. An
+	// entry is the pair above the two low bits, 2 if it is set, and 1 if the boundary stays.
+	known [1 << knownBits]uint64
 }
+
+const knownBits = 10
 
 // ctxInterval is how many bytes are counted between two looks at the context.
 const ctxInterval = 64 << 10
@@ -31,7 +36,6 @@ func (m *merger) count(ctx context.Context, piece string, first uint32) (int, er
 	m.reset(len(piece))
 	candidate, at, check := first, 0, ctxInterval
 	for at < len(piece) {
-		m.steps++
 		if at >= check {
 			if err := ctx.Err(); err != nil {
 				return 0, fmt.Errorf("count tokens: %w", err)
@@ -48,7 +52,7 @@ func (m *merger) count(ctx context.Context, piece string, first uint32) (int, er
 		m.dead[at>>6] |= 1 << (at & 63)
 		candidate = m.laid[len(m.laid)-1]
 		m.laid = m.laid[:len(m.laid)-1]
-		at -= int(m.words.tokens[candidate].length)
+		at -= m.words.tokens[candidate].length()
 	}
 	return len(m.laid), nil
 }
@@ -56,14 +60,15 @@ func (m *merger) count(ctx context.Context, piece string, first uint32) (int, er
 // lay puts the longest possible token at *at, candidate or a prefix of it, and moves *at behind it.
 func (m *merger) lay(at *int, candidate uint32) bool {
 	for candidate != none {
-		t := &m.words.tokens[candidate]
-		end := *at + int(t.length)
-		if m.dead[end>>6]&(1<<(end&63)) == 0 && (len(m.laid) == 0 || m.words.splits(m.laid[len(m.laid)-1], candidate)) {
+		m.steps++
+		t := m.words.tokens[candidate]
+		end := *at + t.length()
+		if m.dead[end>>6]&(1<<(end&63)) == 0 && (len(m.laid) == 0 || m.splits(m.laid[len(m.laid)-1], candidate)) {
 			m.laid = append(m.laid, candidate)
 			*at = end
 			return true
 		}
-		candidate = t.shorter
+		candidate = t.shorter()
 	}
 	return false
 }
@@ -81,6 +86,52 @@ func (m *merger) reset(length int) {
 	clear(m.dead)
 }
 
+// registerLength is the longest piece, in bytes, whose dead places fit one word.
+const registerLength = 63
+
+// countShort is count for pieces of up to registerLength bytes. It is the same walk with its state on the stack.
+func (m *merger) countShort(piece string, candidate uint32) int {
+	var laid [registerLength + 1]uint32
+	v, dead, n, at, steps := m.words, uint64(0), 0, 0, 0
+	for at < len(piece) {
+		placed := false
+		for candidate != none {
+			steps++
+			t := v.tokens[candidate]
+			if end := at + t.length(); dead>>(end&63)&1 == 0 && (n == 0 || v.splits(laid[(n-1)&63], candidate)) {
+				laid[n&63], n, at, placed = candidate, n+1, end, true
+				break
+			}
+			candidate = t.shorter()
+		}
+		if placed {
+			if at < len(piece) {
+				candidate, _ = v.trie.longest(piece[at:])
+			}
+			continue
+		}
+		dead |= 1 << (at & 63)
+		n--
+		candidate = laid[n&63]
+		at -= v.tokens[candidate].length()
+	}
+	m.steps += steps
+	return n
+}
+
+// splits is the vocabulary's splits, remembered.
+func (m *merger) splits(a, b uint32) bool {
+	key := uint64(a)<<idBits | uint64(b)
+	entry := &m.known[pairHash(key)>>(64-knownBits)]
+	if *entry&^1 != key<<2|2 {
+		*entry = key<<2 | 2
+		if m.words.splits(a, b) {
+			*entry |= 1
+		}
+	}
+	return *entry&1 != 0
+}
+
 // splits reports whether byte pair encoding of the bytes of a followed by those of b leaves the boundary between them.
 // It takes the merges inside a and b back, the latest first, and looks whether a merge across the boundary would have
 // come before.
@@ -96,13 +147,13 @@ func (v *vocabulary) splits(a, b uint32) bool {
 			}
 			// Among merges of equal id the left one comes first: one across the boundary would come after this one.
 			before = a
-			a = v.tokens[a].right
+			a = v.tokens[a].right()
 		} else {
 			if b < byteTokens {
 				return true
 			}
 			before = b + 1
-			b = v.tokens[b].left
+			b = v.tokens[b].left()
 		}
 	}
 }

@@ -73,7 +73,11 @@ func (t *tally) block(b *conversation.Block, part *amount) {
 func (t *tally) call(b *conversation.Block) {
 	t.framing(t.frame.call, t.frame.slackCall)
 	t.text(&t.calls, b.Name)
-	t.text(&t.calls, b.Input)
+	if b.InputShape == conversation.ShapeOther {
+		t.text(&t.calls, compact(b.Input))
+	} else {
+		t.text(&t.calls, b.Input) // as the model wrote it
+	}
 	if t.frame.param > 0 {
 		t.framing(t.frame.param*topLevelMembers(b.Input), 0)
 	}
@@ -104,6 +108,7 @@ const blobLength = 512
 
 // json counts a JSON text without the data in it: long base64 strings and data URLs are not what a model reads as text.
 func (t *tally) json(part *amount, json string) {
+	json = compact(json)
 	if len(json) < blobLength {
 		t.text(part, json)
 		return

@@ -3,12 +3,12 @@ package tokens
 // Family says which tokenizer a model has.
 type Family string
 
-// The families. Only FamilyOpenAI has its vocabulary here; the others are estimated.
+// The families. The vocabulary of FamilyOpenAI is here, and a reconstruction of Claude's; the others are estimated.
 const (
 	FamilyOpenAI   Family = "openai"
 	FamilyClaude3  Family = "claude-v3"   // Claude 3 to Opus 4.6, Sonnet 4.6 and Haiku 4.5
-	FamilyClaude47 Family = "claude-v4.7" // Opus 4.7 and 4.8
-	FamilyClaude5  Family = "claude-v5"   // the vocabulary of 4.7 with another frame: Opus 5, Sonnet 5 and later
+	FamilyClaude47 Family = "claude-v4.7" // Opus 4.7
+	FamilyClaude5  Family = "claude-v5"   // the vocabulary of 4.7 with another frame: Opus 4.8, Opus 5, Sonnet 5 and later
 	FamilyGemini   Family = "gemini"      // Gemini 2 and 3, Gemma 3
 	FamilyLlama3   Family = "llama3"
 	FamilyQwen3    Family = "qwen3"
@@ -52,7 +52,8 @@ type Model struct {
 	// Provider is the vendor, "unknown" for an unknown model.
 	Provider string
 	Family   Family
-	// Encoding is the encoding that is counted: the model's own if EncodingExact, else the base of the estimate.
+	// Encoding is what is counted: the model's own encoding if EncodingExact, for Claude its reconstruction; else the base
+	// of the estimate.
 	Encoding      string
 	EncodingExact bool
 	// ContextWindow and MaxOutput are in tokens.

@@ -28,14 +28,14 @@ func pdfPages(ctx context.Context, m *conversation.Media) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		n, err := io.ReadFull(data, buffer[kept:kept+piece])
+		n, _ := io.ReadFull(data, buffer[kept:kept+piece]) // it fails at the end only
 		text := buffer[:kept+n]
 		if first {
 			if pages = linearizedPages(text[:min(len(text), 1<<10)]); pages > 0 {
 				break
 			}
 		}
-		last := err != nil
+		last := n < piece
 		// What begins in the overlap at the end is counted with the next piece.
 		end := len(text)
 		if !last {

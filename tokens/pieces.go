@@ -21,7 +21,9 @@ type pieceSet struct {
 	foldQuotes bool
 	// capsMin: a word of at least so many letters, all capitals, is marked and counted in lower case; 0: never.
 	capsMin int
-	// repeats are the costs of runs of one white-space character.
+	// repeats has, for every byte, the pieces that are that byte again and again.
+	repeats [256]repeat
+	// The costs of runs of one white-space character.
 	spaces, tabs, newlines repeatCosts
 }
 
@@ -52,7 +54,10 @@ func readPieces(file []byte) (*pieceSet, error) {
 		}
 		p.slots[i] = slot
 	}
-	p.spaces, p.tabs, p.newlines = p.repeat(' '), p.repeat('\t'), p.repeat('\n')
+	for c := range p.repeats {
+		p.repeats[c] = p.findRepeat(uint32(c)) //nolint:gosec // one byte
+	}
+	p.spaces, p.tabs, p.newlines = p.repeats[' '].costs(), p.repeats['\t'].costs(), p.repeats['\n'].costs()
 	return p, nil
 }
 
@@ -65,6 +70,9 @@ type tiler struct {
 	best [2 * longestPiece]uint32
 }
 
+// manyAlike is how many equal bytes in a row are not walked through one by one.
+const manyAlike = 8
+
 // cost returns the number of pieces. Every place is visited once and looks at most longestPiece bytes ahead, so the
 // time is linear. The only errors are the context's.
 func (t *tiler) cost(ctx context.Context, stream []byte) (int, error) {
@@ -72,29 +80,48 @@ func (t *tiler) cost(ctx context.Context, stream []byte) (int, error) {
 	slots := t.pieces.slots
 	root := slots[0] & slotBase
 	t.best[0] = 1
-	for at := range stream {
+	alike := 0 // the bytes up to here are equal
+	for at, first := range stream {
 		if at%ctxInterval == ctxInterval-1 {
 			if err := ctx.Err(); err != nil {
 				clear(t.best[:])
 				return 0, fmt.Errorf("count tokens: %w", err)
 			}
 		}
-		here := &t.best[uint(at)&ring] //nolint:gosec // not negative
-		next := *here + 1
-		*here = 0
 		// Every place is reached: the byte before it costs one token where nothing else does.
-		t.reach(uint(at+1)&ring, next) //nolint:gosec // not negative
-		base := root
-		for to := at; to < len(stream); to++ {
-			c := stream[to]
-			slot := slots[base+uint32(c)]
-			if slot>>slotLabelShift != uint32(c) {
+		next := t.best[uint(at)&ring] + 1 //nolint:gosec // not negative
+		t.best[uint(at)&ring] = 0         //nolint:gosec // not negative
+		t.reach(uint(at+1)&ring, next)    //nolint:gosec // not negative
+		slot := slots[root+uint32(first)]
+		if slot>>slotLabelShift != uint32(first) {
+			continue
+		}
+		to := at + 1
+		if at >= alike {
+			for alike = to; alike < len(stream) && stream[alike] == first; alike++ {
+			}
+		}
+		if n := alike - at; n >= manyAlike {
+			r := &t.pieces.repeats[first]
+			for _, length := range r.lengths {
+				if length > n {
+					break
+				}
+				t.reach(uint(at+length)&ring, next) //nolint:gosec // not negative
+			}
+			if n >= len(r.slots) {
+				continue
+			}
+			slot, to = r.slots[n], alike
+		}
+		for ; to < len(stream); to++ {
+			c := uint32(stream[to])
+			if slot = slots[slot&slotBase+c]; slot>>slotLabelShift != c {
 				break
 			}
 			if slot&slotEnds != 0 {
 				t.reach(uint(to+1)&ring, next) //nolint:gosec // not negative
 			}
-			base = slot & slotBase
 		}
 	}
 	end := &t.best[uint(len(stream))&ring]
@@ -109,45 +136,56 @@ func (t *tiler) reach(place uint, cost uint32) {
 	}
 }
 
+// repeat is what the trie holds of one byte repeated.
+type repeat struct {
+	slots   []uint32 // slots[n]: where n of them lead
+	lengths []int    // which n are a piece
+}
+
+func (p *pieceSet) findRepeat(c uint32) repeat {
+	r := repeat{slots: []uint32{p.slots[0]}}
+	for n := 1; ; n++ {
+		slot := p.slots[r.slots[n-1]&slotBase+c]
+		if slot>>slotLabelShift != c || c == 0 {
+			return r
+		}
+		if slot&slotEnds != 0 {
+			r.lengths = append(r.lengths, n)
+		}
+		r.slots = append(r.slots, slot)
+	}
+}
+
 // repeatCosts are the costs of runs of one character, by length. Beyond the table every longest piece more adds one.
 type repeatCosts struct {
-	costs   []uint32
+	table   []uint32
 	longest int // the longest run that is one piece
 }
 
-// repeat computes the costs of runs of c. A run of at least longest*longest characters has a cheapest tiling with a piece of
-// the longest kind: among any longest pieces some have lengths that add up to a multiple of longest, and longest pieces
-// in their place are no more. So the table can end there.
-func (p *pieceSet) repeat(c byte) repeatCosts {
-	lengths := []int{1}
-	base := p.slots[0] & slotBase
-	for n := 1; ; n++ {
-		slot := p.slots[base+uint32(c)]
-		if slot>>slotLabelShift != uint32(c) {
-			break
-		}
-		if slot&slotEnds != 0 && n > 1 {
-			lengths = append(lengths, n)
-		}
-		base = slot & slotBase
+// costs computes the costs of runs. A run of at least longest*longest characters has a cheapest tiling with a piece of the
+// longest kind: among any longest pieces some have lengths that add up to a multiple of longest, and longest pieces in
+// their place are no more. So the table can end there.
+func (r *repeat) costs() repeatCosts {
+	longest := 1
+	if n := len(r.lengths); n > 0 {
+		longest = r.lengths[n-1]
 	}
-	longest := lengths[len(lengths)-1]
-	costs := make([]uint32, longest*longest+longest)
-	for n := 1; n < len(costs); n++ {
-		costs[n] = costs[n-1] + 1
-		for _, length := range lengths {
+	table := make([]uint32, longest*longest+longest)
+	for n := 1; n < len(table); n++ {
+		table[n] = table[n-1] + 1
+		for _, length := range r.lengths {
 			if length <= n {
-				costs[n] = min(costs[n], costs[n-length]+1)
+				table[n] = min(table[n], table[n-length]+1)
 			}
 		}
 	}
-	return repeatCosts{costs: costs, longest: longest}
+	return repeatCosts{table: table, longest: longest}
 }
 
 func (r *repeatCosts) of(n int) int {
-	if n < len(r.costs) {
-		return int(r.costs[n])
+	if n < len(r.table) {
+		return int(r.table[n])
 	}
-	more := (n-len(r.costs))/r.longest + 1
-	return int(r.costs[n-more*r.longest]) + more
+	more := (n-len(r.table))/r.longest + 1
+	return int(r.table[n-more*r.longest]) + more
 }

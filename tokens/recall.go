@@ -130,19 +130,13 @@ func (c *Counter) countAll(ctx context.Context, messages []conversation.Message,
 	}
 	errs := make([]error, len(todo))
 	var next atomic.Int64
-	var failed atomic.Bool
 	work := func() {
-		for !failed.Load() {
-			at := int(next.Add(1)) - 1
-			if at >= len(todo) {
-				return
-			}
+		for at := int(next.Add(1)) - 1; at < len(todo); at = int(next.Add(1)) - 1 {
 			p := &todo[at]
 			cost, err := c.countMessage(ctx, &messages[p.index], model)
 			if err != nil {
 				errs[at] = fmt.Errorf("message %d: %w", p.index, err)
-				failed.Store(true)
-				return
+				return // the others meet the end of the context themselves
 			}
 			costs[p.index] = cost
 			if p.keep {

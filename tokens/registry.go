@@ -82,11 +82,15 @@ func (row *modelRow) model(image ImageRule) Model {
 		ID: row.IDs[0], Name: row.IDs[0],
 		Known:    row.Source != "assumption",
 		Provider: row.Provider, Family: row.Family,
-		Encoding: row.Encoding, EncodingExact: row.Family == FamilyOpenAI && !row.EncodingAssumed,
+		Encoding: row.Encoding, EncodingExact: row.encodingExact(),
 		ContextWindow: row.Window, MaxOutput: row.MaxOutput, Thinking: row.Thinking, Image: image,
 		CacheMinimum: row.CacheMinimum, Claude: isClaude(row.Family), ToolPrompt: row.ToolPrompt, ToolPromptForced: row.ToolForced,
 		Date: row.Date, Source: row.Source, Note: row.Note,
 	}
+}
+
+func (row *modelRow) encodingExact() bool {
+	return (row.Family == FamilyOpenAI || isClaude(row.Family)) && !row.EncodingAssumed
 }
 
 func isClaude(f Family) bool {

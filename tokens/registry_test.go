@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func newRegistry(t testing.TB) *Registry {
@@ -46,7 +47,7 @@ func TestLookupFindsTheRowWhateverTheSpelling(t *testing.T) {
 		"us.anthropic.claude-opus-4-5-20251101-v1:0":                                        "claude-opus-4-5",
 		"bedrock/eu.anthropic.claude-haiku-4-5-20251001-v1:0":                               "claude-haiku-4-5",
 		"arn:aws:bedrock:us-east-1:1:inference-profile/global.anthropic.claude-opus-4-6-v1": "claude-opus-4-6",
-		"vertex_ai/claude-3-5-sonnet@20240620":                                              "claude-3-5-sonnet",
+		"vertex_ai/claude-3-5-sonnet@20240620":                                              "claude-3-5-sonnet-20240620",
 		"claude-3.7-sonnet:thinking":                                                        "claude-3-7-sonnet",
 		"claude-opus-5":                                                                     "claude-opus-5",
 		"claude-opus-5-5":                                                                   "claude-opus-5-5",
@@ -120,15 +121,15 @@ func TestLookupKnowsWindowsEncodingsAndRegimes(t *testing.T) {
 		{name: "gpt-4", window: 8_192, encoding: CL100kBase, exact: true, thinking: ThinkingNone},
 		{name: "gpt-5", window: 400_000, encoding: O200kBase, exact: true, thinking: ThinkingNone, minimum: 1024},
 		{name: "gpt-6", window: 1_050_000, encoding: O200kBase, thinking: ThinkingNone, minimum: 1024},
-		{name: "claude-sonnet-4-5", window: 200_000, encoding: O200kBase, thinking: ThinkingUnbound, minimum: 1024, claude: true},
-		{name: "claude-sonnet-4-5[1m]", window: 1_000_000, encoding: O200kBase, thinking: ThinkingUnbound, minimum: 1024, claude: true},
-		{name: "claude-haiku-4-5", window: 200_000, encoding: O200kBase, thinking: ThinkingUnbound, minimum: 4096, claude: true},
-		{name: "claude-3-5-sonnet", window: 200_000, encoding: O200kBase, thinking: ThinkingNone, minimum: 1024, claude: true},
-		{name: "claude-opus-5", window: 1_000_000, encoding: O200kBase, thinking: ThinkingUnbound, minimum: 512, claude: true},
-		{name: "claude-sonnet-5", window: 1_000_000, encoding: O200kBase, thinking: ThinkingUnbound, minimum: 1024, claude: true},
-		{name: "claude-mythos-5.1", window: 1_000_000, encoding: O200kBase, thinking: ThinkingUnbound, minimum: 512, claude: true},
-		{name: "claude-fable-5-1", window: 1_000_000, encoding: O200kBase, thinking: ThinkingBound, minimum: 512, claude: true},
-		{name: "claude-sonnet-5-5", window: 1_000_000, encoding: O200kBase, thinking: ThinkingBound, minimum: 512, claude: true},
+		{name: "claude-sonnet-4-5", window: 200_000, encoding: ClaudeV3Pieces, exact: true, thinking: ThinkingUnbound, minimum: 1024, claude: true},
+		{name: "claude-sonnet-4-5[1m]", window: 1_000_000, encoding: ClaudeV3Pieces, exact: true, thinking: ThinkingUnbound, minimum: 1024, claude: true},
+		{name: "claude-haiku-4-5", window: 200_000, encoding: ClaudeV3Pieces, exact: true, thinking: ThinkingUnbound, minimum: 4096, claude: true},
+		{name: "claude-3-5-sonnet", window: 200_000, encoding: ClaudeV3Pieces, exact: true, thinking: ThinkingNone, minimum: 1024, claude: true},
+		{name: "claude-opus-5", window: 1_000_000, encoding: ClaudeV47Pieces, exact: true, thinking: ThinkingUnbound, minimum: 512, claude: true},
+		{name: "claude-sonnet-5", window: 1_000_000, encoding: ClaudeV47Pieces, exact: true, thinking: ThinkingUnbound, minimum: 1024, claude: true},
+		{name: "claude-mythos-5.1", window: 1_000_000, encoding: ClaudeV47Pieces, thinking: ThinkingUnbound, minimum: 512, claude: true},
+		{name: "claude-fable-5-1", window: 1_000_000, encoding: ClaudeV47Pieces, exact: true, thinking: ThinkingBound, minimum: 512, claude: true},
+		{name: "claude-sonnet-5-5", window: 1_000_000, encoding: ClaudeV47Pieces, exact: true, thinking: ThinkingBound, minimum: 512, claude: true},
 		{name: "gemini-2.5-flash", window: 1_048_576, encoding: O200kBase, thinking: ThinkingNone, minimum: 1024},
 		{name: "deepseek-chat", window: 128_000, encoding: O200kBase, thinking: ThinkingNone},
 		{name: "llama-3.1-70b", window: 131_072, encoding: O200kBase, thinking: ThinkingNone},
@@ -149,10 +150,26 @@ func TestAllIsSortedCompleteAndDated(t *testing.T) {
 		t.Error("All is not sorted by ID")
 	}
 	for _, m := range all {
+		if _, err := time.Parse(time.DateOnly, m.Date); err != nil {
+			t.Errorf("%s: %v", m.ID, err)
+		}
+		if m.Image.Source == "" {
+			t.Errorf("%s: its image rule %s has no source", m.ID, m.Image.Name)
+		}
+		if hasPrompt := m.Claude && m.ID != "claude-2"; hasPrompt != (m.ToolPrompt > 0) || hasPrompt != (m.ToolPromptForced > 0) {
+			t.Errorf("%s: tool system prompts of %d and %d tokens", m.ID, m.ToolPrompt, m.ToolPromptForced)
+		}
 		if m.Date == "" || m.Source == "" || m.Provider == "" || m.Family == "" || m.ContextWindow <= 0 || m.MaxOutput <= 0 || m.Image.Kind == "" {
 			t.Errorf("%s: a field is missing: %+v", m.ID, m)
 		}
-		if m.Encoding != O200kBase && m.Encoding != CL100kBase {
+		want := []string{O200kBase, CL100kBase}
+		switch m.Family {
+		case FamilyClaude3:
+			want = []string{ClaudeV3Pieces}
+		case FamilyClaude47, FamilyClaude5:
+			want = []string{ClaudeV47Pieces}
+		}
+		if !slices.Contains(want, m.Encoding) {
 			t.Errorf("%s: encoding %q", m.ID, m.Encoding)
 		}
 		if m.Thinking != ThinkingNone && m.Thinking != ThinkingUnbound && m.Thinking != ThinkingBound {
@@ -163,6 +180,25 @@ func TestAllIsSortedCompleteAndDated(t *testing.T) {
 		}
 		if m.MaxOutput > m.ContextWindow {
 			t.Errorf("%s: answers of %d tokens in a window of %d", m.ID, m.MaxOutput, m.ContextWindow)
+		}
+	}
+}
+
+// The models that people ask about have rows of their own, not a guess from the vendor's name.
+func TestCurrentModelsAreKnown(t *testing.T) {
+	r := newRegistry(t)
+	for name, want := range map[string]Family{
+		"gpt-6": FamilyOpenAI, "gpt-6-sol": FamilyOpenAI, "gpt-5.6-luna": FamilyOpenAI, "gpt-5.5-pro": FamilyOpenAI, "gpt-5.4-nano": FamilyOpenAI,
+		"gpt-5.2-chat-latest": FamilyOpenAI, "gpt-oss-20b": FamilyOpenAI, "o1": FamilyOpenAI, "o3-mini": FamilyOpenAI, "o4-mini": FamilyOpenAI, "codex-mini-latest": FamilyOpenAI,
+		"claude-opus-4-7": FamilyClaude47, "claude-opus-4-8": FamilyClaude5, "claude-opus-5": FamilyClaude5, "claude-sonnet-5": FamilyClaude5,
+		"claude-opus-5-5": FamilyClaude5, "claude-sonnet-5.5": FamilyClaude5, "claude-haiku-5-5": FamilyClaude5, "claude-fable-5-1": FamilyClaude5,
+		"gemini-3-pro-preview": FamilyGemini, "gemini-3.1-flash-lite": FamilyGemini, "gemini-2.5-flash-lite": FamilyGemini, "gemma-3-27b-it": FamilyGemini,
+		"llama-3.3-70b-versatile": FamilyLlama3, "qwen3-235b-a22b": FamilyQwen3, "qwen3-max": FamilyQwen3, "deepseek-v3.2": FamilyDeepSeek, "deepseek-r1": FamilyDeepSeek,
+		"mistral-large-2512": FamilyMistral, "mistral-small-latest": FamilyMistral, "kimi-k2-thinking": FamilyKimi, "glm-4.7": FamilyGLM,
+		"minimax-m2.5": FamilyUnknown, "grok-4-1-fast-reasoning": FamilyUnknown,
+	} {
+		if m := r.Lookup(name); !m.Known || m.Family != want {
+			t.Errorf("Lookup(%q): row %q, known %t, family %s, want a known one of %s", name, m.ID, m.Known, m.Family, want)
 		}
 	}
 }

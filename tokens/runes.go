@@ -28,20 +28,30 @@ const (
 // rest (most blocks are equal, so the table is small).
 type runeTable struct {
 	ascii  [utf8.RuneSelf]uint8
+	two    [0x800]uint8 // the characters of up to two bytes again
 	index  [(unicode.MaxRune + 1) >> 8]uint16
 	blocks [][256]uint8
 }
 
-// at returns the properties and the length in bytes of the character at s[i].
+// at returns the properties and the length in bytes of the character at s[i]; s is valid UTF-8.
 func (t *runeTable) at(s string, i int) (properties uint8, size int) {
 	if b := s[i]; b < utf8.RuneSelf {
 		return t.ascii[b], 1
 	}
-	return t.beyondASCII(s, i)
+	return t.beyondASCII(s[i:])
 }
 
-func (t *runeTable) beyondASCII(s string, i int) (properties uint8, size int) {
-	r, size := utf8.DecodeRuneInString(s[i:])
+func (t *runeTable) isSpace(r rune) bool { return t.blocks[t.index[r>>8]][r&0xff]&space != 0 }
+
+func (t *runeTable) beyondASCII(s string) (properties uint8, size int) {
+	switch {
+	case len(s) >= 2 && s[0] < 0xe0:
+		return t.two[uint(s[0]&0x1f)<<6|uint(s[1]&0x3f)], 2
+	case len(s) >= 3 && s[0] < 0xf0:
+		block := t.index[uint(s[0]&0xf)<<4|uint(s[1]&0x3f)>>2]
+		return t.blocks[block][s[1]&3<<6|s[2]&0x3f], 3
+	}
+	r, size := utf8.DecodeRuneInString(s)
 	return t.blocks[t.index[r>>8]][r&0xff], size
 }
 
@@ -73,6 +83,7 @@ func newRuneTable() *runeTable {
 	setScript(scriptOther, unicode.L)
 	setScript(scriptDiacritic, unicode.M, unicode.Latin)
 	setScript(scriptCJK, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
+
 	for _, added := range unicode16() {
 		for r := added.first; r <= added.last; r++ {
 			flat[r] = added.properties
@@ -81,6 +92,7 @@ func newRuneTable() *runeTable {
 
 	t := &runeTable{}
 	copy(t.ascii[:], flat)
+	copy(t.two[:], flat)
 	seen := make(map[[256]uint8]uint16)
 	for i := range t.index {
 		block := [256]uint8(flat[i<<8 : i<<8+256])

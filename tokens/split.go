@@ -1,5 +1,7 @@
 package tokens
 
+import "unicode/utf8"
+
 // splitter cuts a text into the pieces that tokenization treats one by one. It gives the pieces of the published
 // regular expressions without a regular expression: each alternative is a short loop, and where the expression would
 // back-track the place it falls back to is remembered on the way. Every piece costs a bounded number of visits per
@@ -28,6 +30,18 @@ type splitter struct {
 	runes *runeTable
 	// cl100k selects the second pattern.
 	cl100k bool
+	tables *byteTables
+	// fold is what the fast path sets in eight letters to tell words by: 0x20 in each where case does not end a word.
+	fold uint64
+}
+
+func newSplitter(cl100k bool) *splitter {
+	p := &splitter{runes: newRuneTable(), cl100k: cl100k}
+	p.tables = newByteTables(p.runes, cl100k)
+	if cl100k {
+		p.fold = 0x20 * everyByte
+	}
+	return p
 }
 
 // next returns the end of the piece that starts at s[i] (i < len(s)) and its class.
@@ -100,8 +114,12 @@ func (p *splitter) caseWord(s string, i int) (end int, class Class) {
 	lastBoth, scriptAtBoth := -1, uint8(0)
 	var properties uint8
 	for end < len(s) {
-		var size int
-		properties, size = p.runes.at(s, end)
+		size := 1
+		if b := s[end]; b < utf8.RuneSelf {
+			properties = p.runes.ascii[b]
+		} else {
+			properties, size = p.runes.beyondASCII(s[end:])
+		}
 		if properties&upperSet == 0 {
 			break
 		}

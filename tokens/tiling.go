@@ -7,6 +7,12 @@ import (
 	"sync"
 )
 
+// The vocabularies of Claude, as reconstructed by ctok.
+const (
+	ClaudeV3Pieces  = "claude-v3 (ctok tiling)"   // Claude 3 to 4.6
+	ClaudeV47Pieces = "claude-v4.7 (ctok tiling)" // Claude 4.7 and later
+)
+
 // tiling counts text for Claude. Anthropic publishes no vocabulary; this is the model of the Python package ctok, which was
 // built from measured counts: a text is normalized, split into runs with marks for words, spaces and capitals, and a run
 // costs as many tokens as the fewest pieces of a vocabulary that spell it.

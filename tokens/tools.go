@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/elbowroom/elbowroom/conversation"
 )
@@ -16,6 +18,11 @@ func (c *Counter) countTools(ctx context.Context, tools []conversation.Tool, mod
 			continue
 		}
 		shown++
+		if n := clientTool(tools[i].Type); n > 0 && model.Claude {
+			t.ruled.Tools += n
+			t.slack += n / 4
+			continue
+		}
 		t.text(&t.tools, definition(&tools[i], model))
 	}
 	if shown == 0 {
@@ -153,7 +160,7 @@ func definition(tool *conversation.Tool, model Model) string {
 	var b strings.Builder
 	switch {
 	case tool.Name == "" && tool.Raw != "" || isServerTool(tool):
-		return compact(tool.Raw)
+		return compact(withoutMark(tool))
 	case model.Family == FamilyOpenAI:
 		typeScript(&b, tool)
 	default:
@@ -168,14 +175,43 @@ func definition(tool *conversation.Tool, model Model) string {
 	return b.String()
 }
 
+// withoutMark is a definition's JSON without the cache breakpoint, which costs nothing.
+func withoutMark(tool *conversation.Tool) string {
+	if tool.Mark == nil {
+		return tool.Raw
+	}
+	from, to := tool.Mark.Member.Start-tool.Span.Start, tool.Mark.Member.End-tool.Span.Start
+	if from < 0 || to < from || to > len(tool.Raw) {
+		return tool.Raw
+	}
+	return tool.Raw[:from] + tool.Raw[to:]
+}
+
+// clientTool sizes the tools that Claude models were trained on: the definition names only the type, and the provider adds
+// the rest, at a price that Anthropic's pages of these tools state (read 2026-11, for Claude 4 models; assumed for later ones).
+// In tokens.
+func clientTool(typeWord string) int {
+	switch {
+	case strings.HasPrefix(typeWord, "bash_"):
+		return 245
+	case strings.HasPrefix(typeWord, "text_editor_"):
+		return 700
+	case strings.HasPrefix(typeWord, "computer_"):
+		return 735
+	default:
+		return 0
+	}
+}
+
 // isServerTool reports whether the provider runs the tool: it has a type of its own and no schema.
 func isServerTool(tool *conversation.Tool) bool {
 	return tool.Schema == "" && tool.Type != "" && tool.Type != "function" && tool.Type != "custom"
 }
 
-// compact removes the white space between the values of a JSON text.
+// compact writes a JSON text as a provider shows it to the model, whatever the client's encoder made of it: without white
+// space between the values, and with characters for the escapes of those beyond ASCII, which many encoders write.
 func compact(text string) string {
-	if !strings.ContainsAny(text, "\n\t\r ") {
+	if !strings.ContainsAny(text, "\n\t\r ") && !strings.Contains(text, `\u`) {
 		return text
 	}
 	var b strings.Builder
@@ -185,6 +221,11 @@ func compact(text string) string {
 		c := text[i]
 		switch {
 		case inString && c == '\\' && i+1 < len(text):
+			if r, size := escapedRune(text[i:]); r >= utf8.RuneSelf {
+				b.WriteRune(r)
+				i += size - 1
+				continue
+			}
 			b.WriteByte(c)
 			i++
 			c = text[i]
@@ -196,6 +237,32 @@ func compact(text string) string {
 		b.WriteByte(c)
 	}
 	return b.String()
+}
+
+// escapedRune reads \uXXXX, or two of them that make a surrogate pair, at the front of text; 0 if there is none.
+func escapedRune(text string) (r rune, size int) {
+	one := func(text string) rune {
+		if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+			return 0
+		}
+		n := rune(0)
+		for i := 2; i < 6; i++ {
+			digit := hexDigit(text[i])
+			if digit < 0 {
+				return 0
+			}
+			n = n<<4 | rune(digit) //nolint:gosec // four bits
+		}
+		return n
+	}
+	r = one(text)
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if pair := utf16.DecodeRune(r, one(text[6:])); pair != utf8.RuneError {
+		return pair, 12
+	}
+	return utf8.RuneError, 6
 }
 
 // deepestSchema is how many levels of a schema are rendered as TypeScript; what is deeper is counted as JSON.

@@ -2,42 +2,41 @@ package tokens
 
 // trie finds the longest token at the start of a text. It is a double array: the child of a node for byte c is at
 // index base(node)+c, and it is that node's child only if its label says c. No two nodes share a base, so the label
-// alone decides. One slot is one uint64, so a step is one load:
+// alone decides. A slot is one uint32, so a step is one load and many slots share a cache line:
 //
-//	bits 0..23  base
-//	bits 24..31 label: the byte that leads here
-//	bit  32     set if the slot is used
-//	bits 40..   token that ends here, plus one; 0 if none does
+//	bits 0..19  base
+//	bits 20..27 label: the byte that leads here
+//	bit  28     set if the slot is used
+//	bit  29     set if a token ends here; its id is in ids at the same index
 type trie struct {
-	slots []uint64
+	slots []uint32
+	ids   []uint32
 }
 
 const (
-	baseMask   = 1<<24 - 1
-	labelShift = 24
+	baseMask   = 1<<20 - 1
+	labelShift = 20
 	labelMask  = 0x1ff
-	slotUsed   = 1 << 32
-	tokenShift = 40
+	slotUsed   = 1 << 28
+	slotToken  = 1 << 29
 )
 
 // longest returns the longest token that is a prefix of s and its length in bytes; length 0 if there is none.
 func (t *trie) longest(s string) (id uint32, length int) {
 	node := t.slots[0]
-	var found uint64
+	found := uint32(0)
 	for i := range len(s) {
-		c := s[i]
-		node = t.slots[node&baseMask+uint64(c)]
-		if node>>labelShift&labelMask != uint64(c)|0x100 {
+		c := uint32(s[i])
+		at := node&baseMask + c
+		node = t.slots[at]
+		if node>>labelShift&labelMask != c|0x100 {
 			break
 		}
-		if node>>tokenShift != 0 {
-			found, length = node>>tokenShift, i+1
+		if node&slotToken != 0 {
+			found, length = at, i+1
 		}
 	}
-	if length == 0 {
-		return 0, 0
-	}
-	return uint32(found - 1), length //nolint:gosec // 18 bits
+	return t.ids[found], length
 }
 
 // branch is a trie node still to be placed: the texts [from, to) share their first depth bytes and start here.
@@ -50,7 +49,8 @@ type branch struct {
 // trieBuilder places nodes breadth first, each where its children fit between those already placed.
 type trieBuilder struct {
 	sorted   sortedTexts
-	slots    []uint64
+	slots    []uint32
+	ids      []uint32
 	baseUsed []bool
 	several  int // where the search for a node with several children starts
 	lone     int // where the search for a node with one child starts
@@ -78,15 +78,17 @@ func newTrie(sorted sortedTexts) trie {
 		last--
 	}
 	// Any base plus any byte stays in range, so a lookup needs no check of its own.
-	slots := make([]uint64, last+256)
-	copy(slots, b.slots)
-	return trie{slots: slots}
+	t := trie{slots: make([]uint32, last+256), ids: make([]uint32, last+256)}
+	copy(t.slots, b.slots)
+	copy(t.ids, b.ids)
+	return t
 }
 
 // place gives the children of a node their slots and queues those that have children themselves.
 func (b *trieBuilder) place(n branch) {
 	if len(b.sorted.text(n.from)) == n.depth {
-		b.slots[n.slot] |= uint64(b.sorted.ids[n.from]+1) << tokenShift
+		b.slots[n.slot] |= slotToken
+		b.ids[n.slot] = b.sorted.ids[n.from]
 		n.from++
 	}
 	if n.from == n.to {
@@ -103,10 +105,10 @@ func (b *trieBuilder) place(n branch) {
 	}
 	base := b.findBase()
 	b.baseUsed[base] = true
-	b.slots[n.slot] |= uint64(base) //nolint:gosec // not negative
+	b.slots[n.slot] |= uint32(base) //nolint:gosec // not negative
 	for i, child := range b.children {
 		slot := base + int(b.labels[i])
-		b.slots[slot] = slotUsed | uint64(b.labels[i])<<labelShift
+		b.slots[slot] = slotUsed | uint32(b.labels[i])<<labelShift
 		child.slot = uint32(slot) //nolint:gosec // fewer than 1<<24 slots
 		b.queue = append(b.queue, child)
 	}
@@ -149,7 +151,8 @@ func (b *trieBuilder) fits(base int) bool {
 func (b *trieBuilder) grow(size int) {
 	if size > len(b.slots) {
 		size += size / 4
-		b.slots = append(b.slots, make([]uint64, size-len(b.slots))...)
+		b.slots = append(b.slots, make([]uint32, size-len(b.slots))...)
+		b.ids = append(b.ids, make([]uint32, size-len(b.ids))...)
 		b.baseUsed = append(b.baseUsed, make([]bool, size-len(b.baseUsed))...)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // vocabulary is the set of tokens of one encoding, arranged for counting: a trie that finds the longest token at a
@@ -12,14 +13,26 @@ type vocabulary struct {
 	trie   trie
 	tokens []token
 	pairs  pairTable
+	seams  seams
+	words  wordSet
 }
 
-// token is one vocabulary entry.
-type token struct {
-	left, right uint32 // the two tokens that merge into this one; the token itself if it is a single byte
-	shorter     uint32 // the longest other token that is a prefix of this one; none if there is none
-	length      uint32 // bytes
+// token is one vocabulary entry in one word, so that a look at it costs one load:
+//
+//	bits  0..17 left: the two tokens that merge into this one, the token itself if it is a single byte
+//	bits 18..35 right
+//	bits 36..53 the longest other token that is a prefix of this one; none if there is none
+//	bits 54..61 length in bytes
+type token uint64
+
+func newToken(left, right, shorter uint32, length int) token {
+	return token(left) | token(right)<<idBits | token(shorter)<<(2*idBits) | token(length)<<(3*idBits) //nolint:gosec // below 256
 }
+
+func (t token) left() uint32    { return uint32(t & none) }                 //nolint:gosec // 18 bits
+func (t token) right() uint32   { return uint32(t >> idBits & none) }       //nolint:gosec // 18 bits
+func (t token) shorter() uint32 { return uint32(t >> (2 * idBits) & none) } //nolint:gosec // 18 bits
+func (t token) length() int     { return int(t >> (3 * idBits)) }           //nolint:gosec // 8 bits
 
 const (
 	// byteTokens is the number of single-byte tokens. They are the first ids of every vocabulary read here, and the
@@ -33,19 +46,19 @@ const (
 // readVocabulary parses a file written by internal/tools/ranks, where the layout is described.
 func readVocabulary(file []byte) (*vocabulary, error) {
 	const header = 9
-	if len(file) < header || string(file[:5]) != "ELBR\x01" {
-		return nil, errors.New("tokens: not a rank file of version 1")
+	if len(file) < header || string(file[:5]) != "ELBR\x02" {
+		return nil, errors.New("tokens: not a rank file of version 2")
 	}
 	count := int(binary.LittleEndian.Uint32(file[5:header]))
 	if count < byteTokens || count > none {
 		return nil, fmt.Errorf("tokens: rank file of %d tokens, want %d to %d", count, byteTokens, none)
 	}
-	v := &vocabulary{tokens: make([]token, count)}
+	v := &vocabulary{tokens: make([]token, count), words: newWordSet(count*2/3, count/3)}
 	sorted := sortedTexts{ids: make([]uint32, 0, count), ends: make([]uint32, 1, count+1)}
 	var prefixes [256]uint32 // prefixes[n]: the token of the first n bytes of the current text, plus one; 0: none
 	rest := file[header:]
 	for range count {
-		if len(rest) < 2 || len(rest) < int(rest[1])+6 {
+		if len(rest) < 2 || len(rest) < int(rest[1])+9 {
 			return nil, errors.New("tokens: rank file is cut off")
 		}
 		shared, added := int(rest[0]), int(rest[1])
@@ -53,15 +66,19 @@ func readVocabulary(file []byte) (*vocabulary, error) {
 		text := sorted.append(shared, rest[2:2+added])
 		number := rest[2+added:]
 		id, leftLength := uint32(number[0])|uint32(number[1])<<8|uint32(number[2])<<16, int(number[3])
-		rest = number[4:]
-		if text == nil || added == 0 || length >= len(prefixes) || int(id) >= count || leftLength >= length {
+		right := uint32(number[4]) | uint32(number[5])<<8 | uint32(number[6])<<16
+		rest = number[7:]
+		if text == nil || added == 0 || length >= len(prefixes) || int(id) >= count || int(right) >= count || leftLength >= length {
 			return nil, fmt.Errorf("tokens: rank file: bad entry %d", len(sorted.ids))
 		}
 		clear(prefixes[shared+1 : length])
-		t := token{left: id, right: id, shorter: none, length: uint32(length)} //nolint:gosec // below 256
+		left, shorter := id, uint32(none)
+		if leftLength == 0 {
+			right = id
+		}
 		for n := length - 1; n > 0; n-- {
 			if prefixes[n] != 0 {
-				t.shorter = prefixes[n] - 1
+				shorter = prefixes[n] - 1
 				break
 			}
 		}
@@ -69,38 +86,36 @@ func readVocabulary(file []byte) (*vocabulary, error) {
 			if prefixes[leftLength] == 0 {
 				return nil, fmt.Errorf("tokens: rank file: left half of token %d is no token", id)
 			}
-			t.left = prefixes[leftLength] - 1
+			left = prefixes[leftLength] - 1
 		}
 		prefixes[length] = id + 1
-		v.tokens[id] = t
+		v.tokens[id] = newToken(left, right, shorter, length)
 		sorted.ids = append(sorted.ids, id)
 	}
-	v.trie = newTrie(sorted)
-	return v, v.joinHalves(sorted)
+	// The trie takes as long to build as all the rest.
+	var group sync.WaitGroup
+	group.Go(func() { v.trie = newTrie(sorted) })
+	err := v.joinHalves()
+	for i := range sorted.ids {
+		text := sorted.text(i)
+		v.words.add(text)
+		v.seams.add(text)
+	}
+	group.Wait()
+	return v, err
 }
 
-// joinHalves finds the right half of every token and fills the pair table.
-func (v *vocabulary) joinHalves(sorted sortedTexts) error {
+// joinHalves fills the pair table.
+func (v *vocabulary) joinHalves() error {
 	v.pairs = newPairTable(len(v.tokens))
-	for i, id := range sorted.ids {
-		t := &v.tokens[id]
-		if t.length == 1 {
-			if id >= byteTokens {
-				return fmt.Errorf("tokens: rank file: single byte at rank %d", id)
-			}
+	for id, t := range v.tokens {
+		if t.length() == 1 && id < byteTokens {
 			continue
 		}
-		if t.left == id {
-			return fmt.Errorf("tokens: rank file: token %d has no halves", id)
+		if id < byteTokens || t.length() != v.tokens[t.left()].length()+v.tokens[t.right()].length() {
+			return fmt.Errorf("tokens: rank file: token %d is not its two halves", id)
 		}
-		text := sorted.text(i)
-		right := text[v.tokens[t.left].length:]
-		at, length := v.trie.longest(string(right))
-		if length != len(right) {
-			return fmt.Errorf("tokens: rank file: right half of token %d is no token", id)
-		}
-		t.right = at
-		v.pairs.add(t.left, t.right, id)
+		v.pairs.add(t.left(), t.right(), uint32(id)) //nolint:gosec // 18 bits
 	}
 	return nil
 }
@@ -132,26 +147,34 @@ func (s *sortedTexts) append(shared int, rest []byte) []byte {
 
 func (s *sortedTexts) text(i int) []byte { return s.bytes[s.ends[i]:s.ends[i+1]] }
 
-// pairTable maps two adjacent tokens to the token they merge into: an open hash of packed entries, at most half full.
+// pairTable maps two adjacent tokens to the token they merge into: an open hash of packed entries. Most pairs that are
+// asked for do not merge, so a small bit table, which stays in the processor's cache, is asked first.
 type pairTable struct {
 	entries []uint64 // left, right and merged id, idBits each; 0 is empty (no merge has id 0)
+	filter  []uint64 // one bit a hash value, eight hash values an entry
 	shift   uint8
 }
 
+// filterBits is how many more bits of the hash the filter looks at.
+const filterBits = 3
+
 func newPairTable(pairs int) pairTable {
-	bits := uint8(1)
-	for 1<<bits < 2*pairs {
+	bits := uint8(filterBits + 6)
+	for 4<<bits < 5*pairs {
 		bits++
 	}
-	return pairTable{entries: make([]uint64, 1<<bits), shift: 64 - bits}
+	return pairTable{entries: make([]uint64, 1<<bits), filter: make([]uint64, 1<<(bits+filterBits-6)), shift: 64 - bits}
 }
 
-func (p *pairTable) slot(key uint64) uint64 { return (key * 0x9e3779b97f4a7c15) >> p.shift }
+func pairHash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 }
 
 func (p *pairTable) add(left, right, merged uint32) {
 	key := uint64(left)<<idBits | uint64(right)
+	hash := pairHash(key)
+	bit := hash >> (p.shift - filterBits)
+	p.filter[bit>>6] |= 1 << (bit & 63)
 	mask := uint64(len(p.entries) - 1)
-	at := p.slot(key)
+	at := hash >> p.shift
 	for p.entries[at] != 0 {
 		at = (at + 1) & mask
 	}
@@ -161,8 +184,17 @@ func (p *pairTable) add(left, right, merged uint32) {
 // merged returns the token that left and right merge into.
 func (p *pairTable) merged(left, right uint32) (id uint32, ok bool) {
 	key := uint64(left)<<idBits | uint64(right)
+	hash := pairHash(key)
+	bit := hash >> (p.shift - filterBits)
+	if p.filter[bit>>6]&(1<<(bit&63)) == 0 {
+		return 0, false
+	}
+	return p.find(key, hash>>p.shift)
+}
+
+func (p *pairTable) find(key, at uint64) (id uint32, ok bool) {
 	mask := uint64(len(p.entries) - 1)
-	for at := p.slot(key); ; at = (at + 1) & mask {
+	for ; ; at = (at + 1) & mask {
 		entry := p.entries[at]
 		if entry == 0 {
 			return 0, false

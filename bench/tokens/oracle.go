@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -22,13 +23,18 @@ type oracle struct {
 	command *exec.Cmd
 	in      io.WriteCloser
 	out     *bufio.Reader
+	said    *bytes.Buffer // on standard error
 }
 
 // answer is what an oracle says of one text.
 type answer struct {
-	tokens int
+	tokens int // failed where it could not count
 	cpu    time.Duration
 }
+
+// failed stands for the tokens of a text that an oracle could not count: the regular expressions of the Python package
+// run out of stack on a very long run.
+const failed = -1
 
 // startOracles starts both oracles for one encoding.
 func startOracles(ctx context.Context, dir, encoding string) ([]*oracle, error) {
@@ -65,7 +71,8 @@ func writeRanks(dir, encoding string) error {
 
 func startOracle(ctx context.Context, name, program string, args ...string) (*oracle, error) {
 	command := exec.CommandContext(ctx, program, args...)
-	command.Stderr = os.Stderr
+	var said bytes.Buffer
+	command.Stderr = &said
 	in, err := command.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -77,10 +84,10 @@ func startOracle(ctx context.Context, name, program string, args ...string) (*or
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("start the %s oracle: %w", name, err)
 	}
-	o := &oracle{name: name, command: command, in: in, out: bufio.NewReader(out)}
+	o := &oracle{name: name, command: command, in: in, out: bufio.NewReader(out), said: &said}
 	version, err := o.out.ReadString('\n')
 	if err != nil {
-		return nil, fmt.Errorf("the %s oracle did not start: %w", name, err)
+		return nil, o.broken("did not start", err)
 	}
 	o.version = strings.TrimSpace(version)
 	return o, nil
@@ -94,7 +101,7 @@ func (o *oracle) count(texts []string) ([]answer, error) {
 	for i := range answers {
 		line, err := o.out.ReadString('\n')
 		if err != nil {
-			return nil, fmt.Errorf("the %s oracle stopped at text %d of %d: %w", o.name, i, len(texts), err)
+			return nil, o.broken(fmt.Sprintf("stopped at text %d of %d", i, len(texts)), err)
 		}
 		var tokens, microseconds int
 		if _, err := fmt.Sscan(line, &tokens, &microseconds); err != nil {
@@ -124,7 +131,14 @@ func (o *oracle) stop() error {
 		return err
 	}
 	if err := o.command.Wait(); err != nil {
-		return fmt.Errorf("the %s oracle: %w", o.name, err)
+		return o.broken("failed", err)
 	}
 	return nil
+}
+
+// broken says what happened to an oracle, after waiting for what it has to say itself.
+func (o *oracle) broken(what string, err error) error {
+	_ = o.in.Close()     // it may be closed already
+	_ = o.command.Wait() // err is the reason
+	return fmt.Errorf("the %s oracle %s: %w\n%s", o.name, what, err, o.said)
 }

@@ -4,7 +4,7 @@ The package downloads its ranks at run time. Here they are read from files, and 
 split pattern, the pinned hash of the ranks) comes from the package itself.
 
 Standard input: texts, each as its length in bytes (4 bytes, big-endian) and its UTF-8. Standard output: a first line
-with the versions, then for each text one line: its tokens and the CPU time of counting it in microseconds.
+with the versions, then for each text one line: its tokens (-1: the package failed) and the CPU time of counting it in microseconds.
 """
 
 import importlib.metadata
@@ -44,6 +44,11 @@ while header := sys.stdin.buffer.read(4):
     (length,) = struct.unpack(">I", header)
     text = sys.stdin.buffer.read(length).decode("utf-8")
     before = cpu_seconds()
-    count = len(tokens.encode_ordinary(text))
+    try:
+        count = len(tokens.encode_ordinary(text))
+    except BaseException as failure:  # a panic of the Rust code is no Exception
+        if type(failure).__name__ != "PanicException":
+            raise
+        count = -1
     used = cpu_seconds() - before
     print(count, round(used * 1e6), flush=True)

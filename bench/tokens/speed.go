@@ -9,8 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/elbowroom/elbowroom/tokens"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/elbowroom/elbowroom/tokens"
 )
 
 var errVoid = errors.New("a ratio is void: the counts differ")

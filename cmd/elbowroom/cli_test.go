@@ -20,7 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain allows the one goroutine that a dependency of the Gemini SDK starts when it is loaded.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"))
+}
 
 // result is what a run of the program leaves behind.
 type result struct {

@@ -77,6 +77,9 @@ func announce(out io.Writer, c *config.Config, addr string) {
 	line("Compression, gateway layer", "%s (from %s of the window)", on, percent(c.Compression.GatewayThreshold))
 	line("Summarizers", "%s", strings.Join(c.Summarizers, ", then "))
 	line("Prompt caching", "ENABLED (Claude natively and via OpenRouter, %s TTL)", c.PromptCaching.CacheTTL)
+	if len(c.Count.Providers) > 0 {
+		line("Provider counts", "%s (METHOD_PROVIDER alone sends them the conversation)", strings.Join(c.Count.Providers, ", "))
+	}
 	line("Store", "in memory, %v, %d entries", c.Store.MaxBytes, c.Store.MaxEntries)
 	line("Compression states", "%s", map[bool]string{true: "checksum only", false: "signed"}[c.StateKeyFile == ""])
 	line("Limits", "%v a message, %v in flight, %d calls a connection", c.Limits.MaxMessageBytes, c.Limits.MaxInFlightBytes, c.Limits.MaxConcurrentStreams)

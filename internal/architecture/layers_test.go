@@ -28,7 +28,7 @@ var testModules = []string{
 }
 
 // testHouse may be used by every test: real conversations, stand-ins, and the checker that knows answers from outside only.
-var testHouse = []string{"internal/testdata/...", "internal/testutil/...", "conformance/..."}
+var testHouse = []string{"internal/testdata/...", "internal/testutil/...", "internal/wiredouble", "conformance/..."}
 
 // layers is the one table of who may import whom:
 // cmd -> server -> {compressor, breakpoints} -> {summarizer, tokens} -> conversation.
@@ -36,7 +36,7 @@ var layers = []layer{
 	{dir: "conversation", modules: []string{"github.com/clipperhouse/uax29/v2"}},
 	{
 		dir: "tokens", house: []string{"conversation"},
-		modules: []string{"github.com/clipperhouse/uax29/v2"},
+		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/text/unicode/norm"},
 		// Two independent implementations, to be compared with.
 		tests: []string{"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader", "github.com/dlclark/regexp2"},
 	},
@@ -63,10 +63,27 @@ var layers = []layer{
 		dir: "summarizer/ladder", house: []string{"summarizer", "conversation", "store"},
 		modules: []string{"github.com/failsafe-go/failsafe-go", "golang.org/x/sync"},
 	},
-	// The one backend that speaks gRPC. The others bring their provider's SDK and get a row of their own for it.
+	// The backends: each brings its provider's SDK, and what those over HTTP share is in internal/endpoint.
+	{
+		dir: "summarizer/anthropic", house: []string{"summarizer", "summarizer/internal/endpoint"},
+		modules: []string{"github.com/anthropics/anthropic-sdk-go/v2"}, tests: []string{"summarizer/internal/backendtest"},
+	},
+	{
+		dir: "summarizer/openai", house: []string{"summarizer", "summarizer/internal/endpoint"},
+		modules: []string{"github.com/openai/openai-go/v3"}, tests: []string{"summarizer/internal/backendtest"},
+	},
 	{
 		dir: "summarizer/plugin", house: []string{"summarizer", "gen/..."},
-		modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf"},
+		modules: []string{
+			"google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/rpc",
+			"go.opentelemetry.io/otel/propagation",
+		},
+		tests: []string{"go.opentelemetry.io/otel/trace"},
+	},
+	// Test support: the table that both backends over HTTP must pass.
+	{
+		dir: "summarizer/internal/backendtest", house: []string{"summarizer", "internal/wiredouble"},
+		modules: []string{"github.com/google/go-cmp"},
 	},
 	{dir: "breakpoints", house: []string{"tokens", "conversation"}},
 	{
@@ -88,6 +105,11 @@ var layers = []layer{
 	{dir: "internal/telemetry", modules: []string{"*"}},
 	{dir: "internal/redact"},
 	{dir: "internal/testdata"},
+	// Test support: it shares nothing with the SDKs whose wires it plays.
+	{
+		dir: "internal/wiredouble", house: []string{"gen/..."},
+		modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/rpc"},
+	},
 	{dir: "internal/testutil", house: anything, modules: []string{"*"}},
 	{dir: "internal/tools", house: anything, modules: []string{"*"}},
 	{

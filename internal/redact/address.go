@@ -93,7 +93,7 @@ func (sc *scanner) webhook(start int) int {
 		for end < len(s) && (isWord(s[end]) || s[end] == '/' || s[end] == '@' || s[end] == '.') {
 			end++
 		}
-		for end > begin && s[end-1] == '.' {
+		for end > begin && (s[end-1] == '.' || s[end-1] == '/') {
 			end--
 		}
 		sc.work += end - begin

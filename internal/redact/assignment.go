@@ -45,11 +45,16 @@ func (sc *scanner) assignment(i, width int) int {
 	if v.start >= v.end {
 		return next
 	}
+	if !v.quoted && n.line && allCaps(n.text) && v.sep == '=' && !v.spaced && strings.IndexByte(",;{}|<>)'`", v.next) >= 0 {
+		v.end = v.whole(s, endsLine) // a password may hold these
+	}
+	// What stands beside a placeholder is judged by itself.
 	text := s[v.start:v.end]
 	if rest := withoutPlaceholders(text); rest != text {
 		if len(rest) < 4 || !random(rest) {
 			return next
 		}
+		text = rest
 	}
 	if n.inQuery && !v.quoted {
 		if !queryValue(n.fam, text) {
@@ -61,7 +66,10 @@ func (sc *scanner) assignment(i, width int) int {
 		}
 		return sc.named(v.start, v.whole(s, endsParam), kind)
 	}
-	if n.fam == famQuery || lookUp(text) || !secretValue(n, text, v, s) {
+	if (v.quoted || v.opened) && !v.spaced && !n.quoted && concatenated(text) {
+		return next
+	}
+	if n.fam == famQuery || lookUp(text) || !secretValue(n, text, v) {
 		return next
 	}
 	return sc.named(v.start, v.whole(s, v.ends(n)), kindOf(n.fam, n.text))
@@ -70,8 +78,13 @@ func (sc *scanner) assignment(i, width int) int {
 // named replaces a value found by its name. A key whose form tells more keeps the
 // kind of its form.
 func (sc *scanner) named(start, end int, kind string) int {
-	if byForm, stop := sc.vendorAt(start); byForm != "" && stop >= end {
-		kind = byForm
+	run := start + span(sc.src[start:], maxQuoted, isWord)
+	byForm, stop := sc.vendorAt(start)
+	if byForm == "" && run > start {
+		byForm, stop = sc.shapeAt(start, run, true)
+	}
+	if byForm != "" && stop >= end {
+		kind, end = byForm, stop
 	}
 	return sc.replace(start, end, kind, true)
 }
@@ -174,7 +187,7 @@ func afterQuerySign(s string, i int) bool {
 	case '?', '&':
 		return true
 	}
-	for _, sign := range [...]string{"&amp;", `\u0026`, "%26", "%3F", "%3f"} {
+	for _, sign := range [...]string{"amp;", `\u0026`, "%26", "%3F", "%3f"} {
 		if strings.HasSuffix(s[:i], sign) {
 			return true
 		}
@@ -243,7 +256,7 @@ func (sc *scanner) pair(v value) int {
 		return sc.header(w)
 	case fam == famCookie:
 		return sc.cookies(w)
-	case lookUp(text) || withoutPlaceholders(text) != text || !secretValue(n, text, w, s):
+	case lookUp(text) || withoutPlaceholders(text) != text || !secretValue(n, text, w):
 		return 0
 	}
 	return sc.named(w.start, w.whole(s, w.ends(n)), kindOf(fam, called))
@@ -256,6 +269,7 @@ type value struct {
 	start, end int
 	sep        byte // the character before the value and the spaces before it
 	quoted     bool // it stands in quotes, start and end inside them
+	opened     bool // a quote stands before it and none after it
 	spaced     bool // a space stands before it
 	toEOL      bool // nothing but a comment follows on its line
 	next       byte // the character after it, 0 at the end
@@ -298,16 +312,14 @@ func valueAfter(s string, i int, inQuery bool) value {
 		v.sep = s[at]
 		at++
 	}
+	if strings.HasPrefix(s[at:], `\u003e`) { // => in JSON
+		at += len(`\u003e`)
+	}
 	for gap := at; at < len(s) && at < gap+maxGap && (s[at] == ' ' || s[at] == '\t' || s[at] == '*'); {
 		at++
 		v.spaced = true
 	}
-	if at < len(s)-1 && (s[at] == '|' || s[at] == '>') && strings.TrimLeft(s[at+1:min(len(s), at+3)], "-+\n\\") != s[at+1:min(len(s), at+3)] {
-		// A block of YAML: the value is the next line.
-		for gap := at; at < len(s) && at < gap+48 && strings.IndexByte("|>-+\n\r \t", s[at]) >= 0; {
-			at++
-		}
-	}
+	at = skipBlock(s, at)
 	if at < len(s)-1 && (s[at] == 'b' || s[at] == 'f' || s[at] == 'r' || s[at] == 'u') && (s[at+1] == '"' || s[at+1] == '\'') {
 		at++
 	}
@@ -317,7 +329,7 @@ func valueAfter(s string, i int, inQuery bool) value {
 			v.start, v.end, v.quoted, v.next = at, end, true, quote[len(quote)-1]
 			return v
 		}
-		// No closing quote in sight: take what a bare value would be.
+		v.opened = true // take what a bare value would be
 	}
 	ends := endsValue
 	if inQuery {
@@ -337,9 +349,31 @@ func valueAfter(s string, i int, inQuery bool) value {
 		line++
 	}
 	rest := strings.TrimLeft(s[line:min(len(s), line+64)], " \t\r")
-	v.toEOL = rest == "" && line+64 >= len(s) || rest != "" && (rest[0] == '\n' || rest[0] == '#') || strings.HasPrefix(rest, `\n`) ||
-		rest != "" && rest[0] == '"' && len(rest) == 1
+	// The end of the JSON string that a bare value is in ends its line too.
+	v.toEOL = rest == "" && line+64 >= len(s) || rest != "" && (rest[0] == '\n' || rest[0] == '#') ||
+		rest != "" && lineBreak(rest, 0) > 0 || strings.HasPrefix(strings.TrimLeft(rest, `\`), `"`)
 	return v
+}
+
+// skipBlock passes over the head of a YAML block, "|" or ">-", after which the value
+// is the next line. It returns i where none begins.
+func skipBlock(s string, i int) int {
+	if i >= len(s) || s[i] != '|' && s[i] != '>' {
+		return i
+	}
+	at := i + 1
+	if at < len(s) && (s[at] == '-' || s[at] == '+') {
+		at++
+	}
+	width := lineBreak(s, min(at, len(s)))
+	if width == 0 {
+		return i
+	}
+	at += width
+	for gap := at; at < len(s) && at < gap+maxGap && s[at] == ' '; {
+		at++
+	}
+	return at
 }
 
 // quoteAt returns the quote s has at i together with the backslashes that

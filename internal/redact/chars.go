@@ -38,6 +38,26 @@ func span(s string, most int, is func(byte) bool) int {
 	return n
 }
 
+// lineBreak is the width of the line break s has at i: a plain one, or the escape
+// of one at any depth, such as \\n. It is 0 for none.
+func lineBreak(s string, i int) int {
+	at := i
+	for at < len(s) && at < i+8 && s[at] == '\\' {
+		at++
+	}
+	switch {
+	case at >= len(s):
+		return 0
+	case at > i && (s[at] == 'n' || s[at] == 'r'):
+		return at + 1 - i
+	case s[i] == '\n':
+		return 1
+	case strings.HasPrefix(s[i:], "\r\n"):
+		return 2
+	}
+	return 0
+}
+
 // hasSign reports whether s has a character that passwords have and words do not.
 func hasSign(s string) bool { return strings.ContainsAny(s, "!@#$%^*?&+~") }
 

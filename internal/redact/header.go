@@ -2,6 +2,9 @@ package redact
 
 import "strings"
 
+// maxHeader bounds a header line whose parts are looked at, in bytes.
+const maxHeader = 2048
+
 // header replaces the credential of an Authorization header and keeps its scheme.
 // It returns where to go on, 0 for no match.
 func (sc *scanner) header(v value) int {
@@ -27,7 +30,7 @@ func (sc *scanner) header(v value) int {
 		// A scheme with parameters: Digest, OAuth, AWS4-HMAC-SHA256. The whole of it is
 		// the credential.
 		stop := limit
-		for stop > at && (isSpace(s[stop-1]) || !v.quoted && (s[stop-1] == '"' || s[stop-1] == '\'')) {
+		for stop > at && isSpace(s[stop-1]) {
 			stop--
 		}
 		if random(s[at:min(stop, at+maxBare)]) && withoutPlaceholders(s[at:stop]) == s[at:stop] {
@@ -50,7 +53,7 @@ func (sc *scanner) headerEnd(i int) int {
 		if (s[limit] == '"' || s[limit] == '\'' || s[limit] == '`' || s[limit] == '\\') && limit > i && s[limit-1] != '=' && s[limit-1] != '\\' && !opened(s[i:limit]) {
 			break
 		}
-		if limit-i >= maxQuoted {
+		if limit-i >= maxHeader {
 			break
 		}
 		limit++
@@ -79,7 +82,7 @@ func (sc *scanner) cookies(v value) int {
 	limit := v.end
 	if !v.quoted {
 		limit = v.start
-		for limit < len(s) && limit < v.start+maxQuoted && s[limit] != '\n' && s[limit] != '\r' && s[limit] != '"' && s[limit] != '\'' && s[limit] != '\\' {
+		for limit < len(s) && limit < v.start+maxHeader && s[limit] != '\n' && s[limit] != '\r' && s[limit] != '"' && s[limit] != '\'' && s[limit] != '\\' {
 			limit++
 		}
 	}
@@ -126,13 +129,8 @@ func (sc *scanner) lineBlock(v value) int {
 	if at == v.start {
 		return 0
 	}
-	start := at
-	switch {
-	case strings.HasPrefix(s[at:], "\r\n"), strings.HasPrefix(s[at:], `\n`):
-		start += 2
-	case strings.HasPrefix(s[at:], "\n"):
-		start++
-	default:
+	start := at + lineBreak(s, at)
+	if start == at {
 		return 0
 	}
 	end := start

@@ -10,10 +10,15 @@ func lookUp(v string) bool {
 	if v == "" {
 		return true
 	}
+	if strings.Contains(v, "----BEGIN") {
+		return true // a key block is found by its form, and is longer than its first line
+	}
 	rest := v[1:]
 	switch v[0] {
 	case '$':
-		if strings.HasPrefix(rest, "{") || strings.HasPrefix(rest, "(") || all(rest, isNameByte) {
+		name := span(rest, len(rest), func(c byte) bool { return isUpper(c) || c == '_' })
+		if strings.HasPrefix(rest, "{") || strings.HasPrefix(rest, "(") || all(rest, isNameByte) ||
+			name >= 3 && strings.HasPrefix(rest[name:], "/") && all(rest, isPathByte) {
 			return true
 		}
 	case '{':
@@ -28,8 +33,14 @@ func lookUp(v string) bool {
 		if strings.HasSuffix(v, "%") || strings.HasPrefix(rest, "(") || len(v) <= 3 {
 			return true
 		}
-	case '[', '(':
-		return true
+	case '[':
+		if strings.Contains(v, "]") {
+			return true
+		}
+	case '(':
+		if strings.Contains(v, ")") {
+			return true
+		}
 	case '@':
 		if all(rest, isPathByte) && strings.ContainsAny(rest, "./") || rest == "" {
 			return true
@@ -61,7 +72,7 @@ func lookUp(v string) bool {
 func isPathByte(c byte) bool { return isWord(c) || c == '.' || c == '/' || c == '~' }
 
 // secretValue judges a value by the family of its name and by how it stands.
-func secretValue(n name, v string, at value, s string) bool {
+func secretValue(n name, v string, at value) bool {
 	word := !strings.ContainsAny(v, " \t\n") && !strings.Contains(v, `\n`)
 	switch n.fam {
 	case famSSN:
@@ -76,6 +87,12 @@ func secretValue(n name, v string, at value, s string) bool {
 			return false // a block is found by its form, and the rest is no secret
 		}
 	}
+	if strings.Contains(v, `":`) || !at.quoted && strings.HasPrefix(v, "0x") && len(v) <= 18 && isHex(v[2:]) {
+		return false // a document of its own; a number in code
+	}
+	if strings.EqualFold(n.text, "pass") && (len(v) < 6 || !hasDigit(v) || !word || strings.Trim(v, "0123456789./%,") == "") {
+		return false
+	}
 	if strings.HasSuffix(strings.ToLower(n.text), "pwd") && plainPath(v) {
 		return false // the working directory
 	}
@@ -87,7 +104,7 @@ func secretValue(n name, v string, at value, s string) bool {
 	case at.quoted && n.fam == famCredential:
 		return word && len(v) >= 8 && random(v) && !plainPath(v) && !wordy(v)
 	case at.quoted:
-		return word && len(v) >= 6 && !plainPath(v) && (random(v) && !reference(v) || len(v) >= 20 && !reference(v) && !all(v, isNameByteOrLower))
+		return word && len(v) >= 6 && !plainPath(v) && (random(v) && (!reference(v) || digitCount(v) > 2) || len(v) >= 20 && !reference(v) && !all(v, isNameByteOrLower))
 	case at.next == '(' || at.next == '[' || at.next == '{':
 		if !(n.line && allCaps(n.text) && at.sep == '=') {
 			return false // code: a call, an index, a literal
@@ -98,15 +115,15 @@ func secretValue(n name, v string, at value, s string) bool {
 		return false
 	}
 	if allCaps(n.text) && at.sep == '=' && !at.spaced { // KEY=value
-		return len(v) >= 4 && !reference(v) && !plainPath(v)
+		return len(v) >= 4 && (!reference(v) || digitCount(v) > 2) && !plainPath(v)
 	}
 	if n.fam == famPassword {
 		return barePassword(n, v, at)
 	}
-	if n.line && at.toEOL && len(v) >= 8 && (random(v) || hasSign(v)) && !reference(v) && !isCode(v) {
+	if n.line && at.toEOL && len(v) >= 8 && (random(v) || hasSign(v)) && !reference(v) && !isCode(v) && !wordy(v) {
 		return true
 	}
-	return len(v) >= 10 && random(v) && !reference(v) && !isCode(v)
+	return len(v) >= 10 && hasDigit(v) && !reference(v) && !isCode(v) && !wordy(v)
 }
 
 func barePassword(n name, v string, at value) bool {
@@ -177,17 +194,54 @@ func sentence(v string) bool {
 	return plain >= 2
 }
 
+// concatenated reports whether what looks like a value in quotes stands between two
+// strings of code: "password=" + user + "&x=".
+func concatenated(v string) bool {
+	t := strings.TrimLeft(v, " ")
+	if t == "" {
+		return false
+	}
+	switch t[0] {
+	case '+', ',', ')', '.', '%':
+		return t != v || !random(v)
+	}
+	return false
+}
+
 func passphrase(name string) bool {
 	var buf [maxName]byte
 	w, _ := lastWord(name, buf[:])
 	return string(w) == "passphrase"
 }
 
+func digitCount(s string) int {
+	n := 0
+	for i := range len(s) {
+		if isDigit(s[i]) {
+			n++
+		}
+	}
+	return n
+}
+
 func isNameByteOrLower(c byte) bool { return isNameByte(c) && !isDigit(c) }
 
 // reference reports whether v is an identifier of code or another name of a
-// secret: config.password, new_password, getToken.
+// secret: config.password, new_password, getToken, testRSA2048PrivateKey.
 func reference(v string) bool {
+	for range 2 { // token2 is a name too
+		if v != "" && isDigit(v[len(v)-1]) {
+			v = v[:len(v)-1]
+		}
+	}
+	if len(v) <= 48 && all(v, isNameByte) {
+		lower := strings.ToLower(v)
+		for _, w := range [...]string{"privatekey", "publickey", "encryptionkey", "decryptionkey", "apikey", "secret", "token", "password", "creds", "credential"} {
+			if strings.Contains(lower, w) {
+				return true
+			}
+		}
+	}
 	for i := range len(v) {
 		if !isWord(v[i]) && v[i] != '.' && v[i] != ':' || isDigit(v[i]) {
 			return false
@@ -196,8 +250,19 @@ func reference(v string) bool {
 	return strings.IndexByte(v, '.') > 0 || familyOf(v) != famNone
 }
 
-// plainPath reports whether v is a path or an address without credentials.
+// plainPath reports whether v is a path or an address without credentials. Base64
+// may begin with a '/' too.
 func plainPath(v string) bool {
-	return v[0] == '/' && strings.Count(v, "/") >= 2 || v[0] == '~' || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") ||
-		strings.HasPrefix(v, "http://") || strings.HasPrefix(v, "https://")
+	if v[0] == '~' || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") || strings.HasPrefix(v, "http://") || strings.HasPrefix(v, "https://") {
+		return true
+	}
+	if v[0] != '/' || strings.Count(v, "/") < 2 || strings.HasSuffix(v, "=") || strings.Contains(v, "+") {
+		return false
+	}
+	for part := range strings.SplitSeq(v, "/") {
+		if len(part) >= 12 && mixed(part) && !wordy(part) && strings.IndexByte(part, '.') < 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -149,13 +149,8 @@ func (sc *scanner) encodedKey(i int) (kind string, stop int) {
 func (sc *scanner) base64Lines(start, end int) int {
 	s := sc.src
 	for {
-		at := end
-		switch {
-		case strings.HasPrefix(s[at:], `\n`):
-			at += 2
-		case strings.HasPrefix(s[at:], "\n"):
-			at++
-		default:
+		at := end + lineBreak(s, end)
+		if at == end {
 			return end
 		}
 		for at < len(s) && at < end+24 && s[at] == ' ' {

@@ -132,10 +132,8 @@ func familyOf(name string) family {
 	case "password", "passwd", "pwd", "passphrase", "passcode", "userpassword", "dbpassword", "dbpass", "dbpasswd", "userpass", "authpass",
 		"pgpassword", "mypwd", "pw", "passw", "requirepass", "masterauth", "passwort", "kennwort", "senha", "contrasena", "storepass", "keypass":
 		return famPassword
-	case "pass":
-		if at > 0 {
-			return famPassword
-		}
+	case "pass": // alone it is a test's more often than a user's: see secretValue
+		return famPassword
 	case "secret", "clientsecret", "secretkey", "appsecret", "apisecret", "sharedsecret", "consumersecret", "webhooksecret", "secretkeybase":
 		return famSecret
 	case "token", "accesstoken", "refreshtoken", "authtoken", "apitoken", "idtoken", "sessiontoken", "bearertoken", "bottoken", "usertoken", "csrftoken",

@@ -16,14 +16,16 @@ func (sc *scanner) option(start, end int) int {
 		for stop < len(s) && stop < start+maxBare && !endsValue(s[stop]) {
 			stop++
 		}
-		if pass := s[start+2 : stop]; pass != "" && !lookUp(pass) && pass != "assword" && withoutPlaceholders(pass) == pass {
+		switch pass := s[start+2 : stop]; {
+		case pass == "", pass == "assword", pass == "ort", pass == "rotocol", pass == "ager", lookUp(pass), withoutPlaceholders(pass) != pass:
+			return start
+		default:
 			return sc.replace(start+2, stop, KindPassword, true)
 		}
-		return start
 	}
 	// The separator: a space, or the quotes and comma of an argument list.
 	at := end
-	for at < len(s) && at < end+8 && (s[at] == ' ' || s[at] == '"' || s[at] == '\'' || s[at] == ',' || s[at] == '\\') {
+	for at < len(s) && at < end+24 && (s[at] == ' ' || s[at] == '"' || s[at] == '\'' || s[at] == ',' || s[at] == '\\') {
 		at++
 	}
 	if at == end || at > end+1 && strings.IndexByte(s[end:at], ' ') < 0 && strings.IndexByte(s[end:at], ',') < 0 {

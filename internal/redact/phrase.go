@@ -26,7 +26,9 @@ func (sc *scanner) phrase(start, end int) int {
 	case "machine":
 		return sc.netrc(start, end)
 	case "ENV", "setenv":
-		return sc.twoWords(start, end)
+		return sc.twoWords(start, end, 1)
+	case "set", "SET": // "aws configure set NAME VALUE", and prose
+		return sc.twoWords(start, end, 8)
 	case "BY", "by", "PASSWORD", "password", "Password":
 		if next := sc.quotedAfter(start, end, run); next > start {
 			return next
@@ -81,11 +83,8 @@ func (sc *scanner) netrc(start, end int) int {
 	before := ""
 	entry := false
 	for at := end; at < limit; {
-		for at < limit && (isSpace(s[at]) || strings.HasPrefix(s[at:], `\n`)) {
-			if s[at] == '\\' {
-				at++
-			}
-			at++
+		for at < limit && (isSpace(s[at]) || lineBreak(s, at) > 0) {
+			at += max(1, lineBreak(s, at))
 		}
 		stop := at
 		for stop < len(s) && stop < at+maxBare && !isSpace(s[stop]) && s[stop] != '\\' && s[stop] != '"' {
@@ -111,10 +110,16 @@ func (sc *scanner) netrc(start, end int) int {
 	return start
 }
 
-// twoWords replaces the value in "ENV NAME VALUE".
-func (sc *scanner) twoWords(start, end int) int {
+// twoWords replaces the value in "ENV NAME VALUE". A value to be judged by its looks
+// alone must have a least length and a digit.
+func (sc *scanner) twoWords(start, end, least int) int {
 	s := sc.src
 	at := end + 1
+	if strings.HasPrefix(s[at:], "//") { // a registry in npm's configuration
+		if n := strings.Index(s[at:min(len(s), at+maxBare)], "/:"); n > 0 {
+			at += n + len("/:")
+		}
+	}
 	stop := at + span(s[at:], maxName, isNameByte)
 	if stop >= len(s) || s[stop] != ' ' || stop == at {
 		return start
@@ -125,12 +130,12 @@ func (sc *scanner) twoWords(start, end int) int {
 	}
 	v := valueAfter(s, stop+1, false)
 	sc.work += v.end - stop
-	if v.start >= v.end || v.start > stop+3 {
+	if v.start >= v.end || v.start > stop+3 || v.end-v.start < least || least > 1 && !hasDigit(s[v.start:v.end]) {
 		return start
 	}
 	v.sep, v.spaced = '=', false
 	text := s[v.start:v.end]
-	if lookUp(text) || withoutPlaceholders(text) != text || !secretValue(n, text, v, s) {
+	if lookUp(text) || withoutPlaceholders(text) != text || !secretValue(n, text, v) {
 		return start
 	}
 	return sc.named(v.start, v.whole(s, v.ends(n)), kindOf(n.fam, n.text))
@@ -210,29 +215,38 @@ func (sc *scanner) statement(start, end int) int {
 }
 
 // element looks at the text of an XML element whose opening tag ends with the '>'
-// at i: <password>VALUE</password>.
-func (sc *scanner) element(i int) int {
+// of the given width at i: <password>VALUE</password>. In JSON the brackets may be
+// escaped.
+func (sc *scanner) element(i, width int) int {
 	s := sc.src
 	start := back(s, i)
-	if start == i || start == 0 || s[start-1] != '<' {
-		return i + 1
+	if start > 0 && s[start-1] == '\\' {
+		if !strings.HasPrefix(s[start:i], "u003c") {
+			return i + width
+		}
+		start += len("u003c")
+	} else if start == i || start == 0 || s[start-1] != '<' {
+		return i + width
 	}
 	fam := familyOf(s[start:i])
 	if fam == famNone || fam == famQuery || fam == famHeader || fam == famCookie || fam == famKeyLines {
-		return i + 1
+		return i + width
 	}
-	stop := i + 1
+	stop := i + width
 	for stop < len(s) && stop < i+maxBare && s[stop] != '<' && s[stop] != '\n' && s[stop] != '\\' {
 		stop++
 	}
 	sc.work += stop - start
-	text := s[i+1 : stop]
-	n := name{start: start, end: i, text: s[start:i], fam: fam}
-	v := value{start: i + 1, end: stop, sep: '>', quoted: true, next: '<'}
-	if stop >= len(s) || s[stop] != '<' || lookUp(text) || withoutPlaceholders(text) != text || !secretValue(n, text, v, s) {
-		return i + 1
+	if stop == i+width {
+		return stop
 	}
-	return sc.named(i+1, stop, kindOf(fam, n.text))
+	text := s[i+width : stop]
+	n := name{start: start, end: i, text: s[start:i], fam: fam}
+	v := value{start: i + width, end: stop, sep: '>', quoted: true, next: '<'}
+	if stop >= len(s) || s[stop] != '<' && !strings.HasPrefix(s[stop:], `\u003c`) || lookUp(text) || withoutPlaceholders(text) != text || !secretValue(n, text, v) {
+		return i + width
+	}
+	return sc.named(i+width, stop, kindOf(fam, n.text))
 }
 
 // call looks at the arguments after the '(' at i: setenv("DB_PASSWORD", "VALUE") and
@@ -261,13 +275,16 @@ func (sc *scanner) call(i int) int {
 				return sc.named(start, end, KindPassword)
 			}
 		case famToken, famAPIKey, famSecret:
-			if len(first) >= 12 && mixed(first) && !wordy(first) && secretValue(n, first, v, s) && !lookUp(first) && withoutPlaceholders(first) == first {
+			if len(first) >= 12 && mixed(first) && !wordy(first) && secretValue(n, first, v) && !lookUp(first) && withoutPlaceholders(first) == first {
 				return sc.named(start, end, kindOf(n.fam, n.text))
 			}
 		}
 	}
-	if len(first) > maxName || !all(first, isNameByte) {
+	if len(first) > maxName || !all(first, isUserByte) {
 		return i + 1
+	}
+	if takesLogin(s, i) {
+		return sc.login(i, end+len(quote))
 	}
 	fam := familyOf(first)
 	if fam == famNone || fam == famQuery || fam == famCookie || fam == famKeyLines {
@@ -290,8 +307,44 @@ func (sc *scanner) call(i int) int {
 	}
 	n := name{start: start, end: end, text: first, fam: fam}
 	text := s[v.start:v.end]
-	if v.start >= v.end || lookUp(text) || withoutPlaceholders(text) != text || familyOf(text) != famNone || !random(text) && !hasSign(text) || !secretValue(n, text, v, s) {
+	if v.start >= v.end || lookUp(text) || withoutPlaceholders(text) != text || familyOf(text) != famNone || !random(text) && !hasSign(text) || !secretValue(n, text, v) {
 		return i + 1
 	}
 	return sc.named(v.start, v.end, kindOf(fam, first))
+}
+
+// takesLogin reports whether the arguments after the '(' at i are a user and a
+// password: HTTPBasicAuth(...), client.login(...), auth=(...).
+func takesLogin(s string, i int) bool {
+	end := i
+	for end > 0 && (s[end-1] == ' ' || s[end-1] == '=') && end > i-3 {
+		end--
+	}
+	called := strings.ToLower(s[back(s, end):end])
+	return strings.HasSuffix(called, "auth") || end == i && (strings.HasSuffix(called, "login") || strings.HasSuffix(called, "credentials"))
+}
+
+// login replaces the second argument of a call whose '(' stands at i and whose
+// first argument ended at end.
+func (sc *scanner) login(i, end int) int {
+	s := sc.src
+	at := end
+	for at < len(s) && at < end+6 && (s[at] == ',' || s[at] == ' ') {
+		at++
+	}
+	quote := quoteAt(s, at)
+	if at == end || quote == "" {
+		return i + 1
+	}
+	at += len(quote)
+	stop := closing(s, at, maxBare, quote)
+	if stop < at+6 {
+		return i + 1
+	}
+	sc.work += stop - i
+	text := s[at:stop]
+	if lookUp(text) || plainPath(text) || withoutPlaceholders(text) != text || strings.ContainsAny(text, " \n") || !hasDigit(text) && !hasSign(text) {
+		return i + 1
+	}
+	return sc.replace(at, stop, KindPassword, true)
 }

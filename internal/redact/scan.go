@@ -10,6 +10,7 @@ type scanner struct {
 	r      *Redactor
 	out    strings.Builder
 	copied int // bytes of src already written to out or replaced
+	uncut  int // up to here no token is cut by invisible characters, or it was dealt with
 	work   int // bytes looked at beside the scan itself
 }
 
@@ -61,7 +62,7 @@ func (sc *scanner) run() {
 		case bracket:
 			i = sc.bracket(i)
 		case angle:
-			i = sc.element(i)
+			i = sc.element(i, 1)
 		case call:
 			i = sc.call(i)
 		case dollar:
@@ -69,6 +70,10 @@ func (sc *scanner) run() {
 		case percent:
 			i = sc.encoded(i, "%3D", "%3d")
 		case slash:
+			if strings.HasPrefix(s[i:], `\u003e`) {
+				i = sc.element(i, len(`\u003e`))
+				continue
+			}
 			i = sc.encoded(i, `\u003d`, `\u003D`)
 		case tilde:
 			i = sc.azure(i)
@@ -121,7 +126,7 @@ func (sc *scanner) ordinary(start, end int) bool {
 	s := sc.src
 	n := end - start
 	c := s[start]
-	if n >= 15 || c == '-' || end < len(s) && (s[end] < ' ' || s[end] > '~') && hiddenLen(s[end:]) > 0 {
+	if n >= 15 || c == '-' || start > 0 && s[start-1] == '\\' || n >= 9 && (s[end-1] == 'N' || end < len(s) && (s[end] == '\n' || s[end] == '\\')) || end < len(s) && (s[end] < ' ' || s[end] > '~') && hiddenLen(s[end:]) > 0 {
 		return false
 	}
 	if isDigit(c) {
@@ -129,25 +134,29 @@ func (sc *scanner) ordinary(start, end int) bool {
 	}
 	if end+4 < len(s) && s[end] == ' ' {
 		switch n {
-		case 3, 5, 6: // key, Basic, Bearer, token, secret
-			return s[end+1] != 'i' && c|0x20 != 'b' && c|0x20 != 'e' && c != 's'
+		case 3, 5, 6: // key, set, ENV, Basic, Bearer, token, secret
+			return s[end+1] != 'i' && c|0x20 != 'b' && c|0x20 != 'e' && c|0x20 != 's'
 		case 2, 4: // BY, pass
 			return c|0x20 != 'b' && c|0x20 != 'p'
 		case 7, 8, 10: // machine, passwd, password, passphrase
 			return c|0x20 != 'm' && c|0x20 != 'p'
 		}
 	}
-	return !(end < len(s) && (s[end] == '.' || s[end] == '/' || s[end] == ':') && vendorStart(s[start:end]))
+	return !(end < len(s) && (s[end] == '.' || s[end] == '/' || s[end] == ':' || s[end] == '+' || s[end] == '=' || s[end] == '%') && goesOn(s[start:end]))
 }
 
-// vendorStart reports whether a short run may begin one of the keys whose prefix
-// goes on after it.
-func vendorStart(run string) bool {
-	switch run {
-	case "SG", "sl", "dp", "hvs", "hvb", "hvr", "ya29", "mlsn", "dt0c01", "snyk_uat", "snyk_sat", "bce-v3":
-		return true
+// goesOn reports whether a short run may begin a key that goes on after characters
+// no run has.
+func goesOn(run string) bool {
+	if run[0] >= 128 {
+		return false
 	}
-	return len(run) == 14 || strings.HasPrefix(run, "bot") || run[0] == 'n' || run[0] == 'r' || run[0] == 't'
+	for _, v := range spanning[run[0]] {
+		if strings.HasPrefix(run, v) || strings.HasPrefix(v, run) {
+			return true
+		}
+	}
+	return len(run) == 14 || run == "SG" || run == "sl" || strings.HasPrefix(run, "bot")
 }
 
 // word looks at one run of token characters and returns where to go on.
@@ -161,10 +170,14 @@ func (sc *scanner) word(start, end int) int {
 			return next
 		}
 	}
-	if s[start] == '-' {
-		if next := sc.armour(start, end); next > start {
-			return next
+	if end-start >= 9 && s[end-1] == 'N' || s[start] == '-' {
+		if dashes := strings.Index(s[start:end], "----"); dashes >= 0 {
+			if next := sc.armour(start+dashes, end); next > start+dashes {
+				return next
+			}
 		}
+	}
+	if s[start] == '-' {
 		if next := sc.option(start, end); next > start {
 			return next
 		}
@@ -184,7 +197,7 @@ func (sc *scanner) token(start, end int) int {
 	s := sc.src
 	begin := sc.skipEscape(start, end)
 	for _, at := range [...]int{start, begin} {
-		if next := sc.keyAt(at, end); next > at {
+		if next := sc.keyAt(at, end, at > start); next > at {
 			return next
 		}
 		if begin == start {
@@ -206,8 +219,9 @@ func (sc *scanner) token(start, end int) int {
 }
 
 // keyAt looks for a key of any known form that begins at i, in a run that ends at
-// end. It returns where to go on, i for no match.
-func (sc *scanner) keyAt(i, end int) int {
+// end; escaped says that what stands before it is an escape. It returns where to go
+// on, i for no match.
+func (sc *scanner) keyAt(i, end int, escaped bool) int {
 	if i >= end {
 		return i
 	}
@@ -219,7 +233,7 @@ func (sc *scanner) keyAt(i, end int) int {
 		}
 		return next
 	}
-	if kind, stop := sc.shapeAt(i, end); kind != "" {
+	if kind, stop := sc.shapeAt(i, end, escaped); kind != "" {
 		return sc.replace(i, stop, kind, true)
 	}
 	return i
@@ -259,30 +273,39 @@ func (sc *scanner) skipEscape(start, end int) int {
 
 // cut looks at a token that invisible characters cut in pieces.
 func (sc *scanner) cut(start, end int) int {
-	whole := sc.hiddenRun(end)
-	if whole == end {
+	if start < sc.uncut {
 		return end
 	}
+	whole := sc.hiddenRun(end)
+	sc.uncut = whole
 	sc.work += whole - start
 	token := stripHidden(sc.src[start:whole])
-	if len(token) < 15 {
+	if whole == end || len(token) < 15 {
 		return end
 	}
 	joined := scanner{src: token, r: sc.r}
-	kind, _ := joined.vendorAt(0)
-	for at := 1; kind == "" && at < len(token)-10; at++ {
-		if token[at-1] == '-' || token[at-1] == '_' {
-			kind, _ = joined.vendorAt(at)
+	at := start
+	for i := range len(token) - 10 {
+		// A key begins after a joint or where a piece does.
+		piece := i == 0
+		for hidden := hiddenLen(sc.src[at:]); hidden > 0; hidden = hiddenLen(sc.src[at:]) {
+			at += hidden
+			piece = true
 		}
-	}
-	if kind == "" && strings.HasPrefix(token, "eyJ") {
-		kind = KindJWT
+		if piece || token[i-1] == '-' || token[i-1] == '_' {
+			kind, _ := joined.vendorAt(i)
+			if kind == "" && strings.HasPrefix(token[i:], "eyJ") {
+				kind = KindJWT
+			}
+			if kind != "" {
+				sc.work += joined.work
+				return sc.replace(at, whole, kind, true)
+			}
+		}
+		at++
 	}
 	sc.work += joined.work
-	if kind == "" {
-		return whole
-	}
-	return sc.replace(start, whole, kind, true)
+	return end
 }
 
 // hiddenRun extends a run of token characters over invisible ones in between.

@@ -6,8 +6,9 @@ import (
 )
 
 // shapeAt reports the kind and the end of a key that has a form rather than a
-// prefix and begins at i, in a run that ends at end; the kind "" for none.
-func (sc *scanner) shapeAt(i, end int) (kind string, stop int) {
+// prefix and begins at i, in a run that ends at end; the kind "" for none. escaped
+// says that what stands before it is an escape.
+func (sc *scanner) shapeAt(i, end int, escaped bool) (kind string, stop int) {
 	s := sc.src
 	run, rest := s[i:end], s[end:]
 	if len(run) > maxJudged {
@@ -20,7 +21,7 @@ func (sc *scanner) shapeAt(i, end int) (kind string, stop int) {
 	case strings.HasPrefix(run, "LS0tL"):
 		return sc.encodedKey(i)
 	case isDigit(run[0]):
-		if kind, stop := sc.cardAt(i); kind != "" {
+		if kind, stop := sc.cardAt(i, escaped); kind != "" {
 			return kind, stop
 		}
 	}
@@ -31,7 +32,7 @@ func (sc *scanner) shapeAt(i, end int) (kind string, stop int) {
 		}
 	case dot && run == "sl":
 		if n := span(rest[1:], maxJudged, dottedSet.has); n >= 100 {
-			return kindDropbox, end + 1 + span(rest[1:], len(rest), dottedSet.has)
+			return kindDropbox, end + len(strings.TrimRight(rest[:1+span(rest[1:], len(rest), dottedSet.has)], "."))
 		}
 	case dot && len(run) == 32 && isHex(run):
 		if n := dotted(rest, 1); n >= 13 && random(rest[:n]) {
@@ -89,13 +90,8 @@ func (sc *scanner) jwt(i, end int) (kind string, stop int) {
 func (sc *scanner) lines(start, end int) int {
 	s := sc.src
 	for {
-		at := end
-		switch {
-		case strings.HasPrefix(s[at:], "\r\n"), strings.HasPrefix(s[at:], `\n`):
-			at += 2
-		case strings.HasPrefix(s[at:], "\n"):
-			at++
-		default:
+		at := end + lineBreak(s, end)
+		if at == end {
 			return end
 		}
 		stop := at
@@ -133,9 +129,9 @@ func dotted(s string, most int) int {
 
 // cardAt reports a payment card number that begins at i: in one piece or in
 // groups, of an issuer's range and length, with the right check digit.
-func (sc *scanner) cardAt(i int) (kind string, stop int) {
+func (sc *scanner) cardAt(i int, escaped bool) (kind string, stop int) {
 	s := sc.src
-	if i > 0 && (isAlnum(s[i-1]) || strings.IndexByte("._-+$#@/", s[i-1]) >= 0) {
+	if i > 0 && !escaped && (isAlnum(s[i-1]) || strings.IndexByte("._-$#@/", s[i-1]) >= 0) {
 		return "", 0
 	}
 	var digits [20]byte
@@ -204,10 +200,13 @@ func luhn(digits []byte) bool {
 // abc8Q~ and more than thirty others.
 func (sc *scanner) azure(i int) int {
 	s := sc.src
-	if i < 5 || s[i-1] != 'Q' || !isDigit(s[i-2]) || !all(s[i-5:i-2], isSecretByte) || i > 5 && isAlnum(s[i-6]) && !afterEscape(s, i-5) {
+	if i < 5 || s[i-1] != 'Q' || !isDigit(s[i-2]) || !all(s[i-5:i-2], isSecretByte) || i > 5 && isAlnum(s[i-6]) && !afterEscape(s, i-5) && !(s[i-6] == 'm' && i > 6 && isDigit(s[i-7])) {
 		return i + 1
 	}
 	n := span(s[i+1:], 41, isSecretByte)
+	for n > 0 && s[i+n] == '.' {
+		n--
+	}
 	sc.work += n
 	if n < 30 || n > 40 {
 		return i + 1
@@ -259,6 +258,11 @@ func (sc *scanner) hash(i int) int {
 		}
 		n := span(rest, 400, isHashByte)
 		sc.work += n
+		last := strings.LastIndexByte(rest[:n], '$')
+		n = last + len(strings.TrimRight(rest[last:n], ".,=-"))
+		if comma := strings.IndexByte(rest[last:n], ','); comma >= 0 { // only parameters have commas
+			n = last + comma
+		}
 		if n >= len(prefix)+26 && random(rest[len(prefix):n]) {
 			return sc.replace(i, i+n, KindPasswordHash, true)
 		}

@@ -261,6 +261,17 @@ var byFirst = func() (t [128][]vendor) {
 	return t
 }()
 
+// spanning are the prefixes of keys with other characters than those of a run, by
+// their first byte. It is never written to.
+var spanning = func() (t [128][]string) {
+	for _, v := range vendors {
+		if v.set >= dottedSet || strings.ContainsAny(v.prefix, "./") {
+			t[v.prefix[0]] = append(t[v.prefix[0]], v.prefix)
+		}
+	}
+	return t
+}()
+
 // maxJudged is how much of a key is looked at to see whether it is one, in bytes;
 // the longest least length fits in it.
 const maxJudged = 112
@@ -284,12 +295,13 @@ func (sc *scanner) vendorAt(i int) (kind string, end int) {
 		n := end - start
 		sc.work += n
 		if n < v.least {
-			if more := sc.wrapped(end, v.least-n); n >= 8 && more > end && random(s[start:end]) {
+			missing := max(v.least, v.full()) - n
+			if more := sc.wrapped(end, missing); n >= 8 && more > end && (v.set == upper || random(s[start:more])) {
 				return v.kind, more
 			}
 			continue
 		}
-		if v.most > 0 && (n > v.most || end < len(s) && isAlnum(s[end])) || !random(s[start:end]) || v.set == tokenSet && wordy(s[start:end]) {
+		if v.most > 0 && (n > v.most || end < len(s) && isAlnum(s[end])) || v.set != upper && !random(s[start:end]) || v.set == tokenSet && wordy(s[start:end]) {
 			continue
 		}
 		for end < len(s) && v.set.has(s[end]) {
@@ -331,17 +343,11 @@ func (v vendor) full() int {
 // exactly n characters, which stand at the beginning of the next line.
 func (sc *scanner) wrapped(end, n int) int {
 	s := sc.src
-	at := end
-	switch {
-	case strings.HasPrefix(s[at:], "\\\n"):
-		at += 2
-	case strings.HasPrefix(s[at:], "\r\n"):
-		at += 2
-	case strings.HasPrefix(s[at:], "\n"):
-		at++
-	case strings.HasPrefix(s[at:], `\n`):
-		at += 2
-	default:
+	at := end + lineBreak(s, end)
+	if strings.HasPrefix(s[end:], "\\\n") {
+		at = end + 2
+	}
+	if at == end {
 		return end
 	}
 	for at < len(s) && at < end+12 && s[at] == ' ' {
@@ -357,20 +363,34 @@ func (sc *scanner) wrapped(end, n int) int {
 	return stop
 }
 
-// wordy reports whether s consists of short words and numbers with joints, as
-// names do and keys do not: spinner-three-bounce-2.
+// wordy reports whether s consists of words and small numbers with joints, as
+// names do and keys do not: spinner-three-bounce-v2, getUserName_2.
 func wordy(s string) bool {
-	run, digits, letters := 0, false, false
-	for i := range len(s) {
-		c := s[i]
-		if !isAlnum(c) {
-			run, digits, letters = 0, false, false
+	for i := 0; i < len(s); {
+		if !isAlnum(s[i]) {
+			i++
 			continue
 		}
-		run++
-		digits = digits || isDigit(c)
-		letters = letters || !isDigit(c)
-		if run >= 10 && (digits && letters || run >= 16) || digits && letters && run >= 8 {
+		letters, capitals := 0, 0
+		start := i
+		for i < len(s) && isAlnum(s[i]) && !isDigit(s[i]) {
+			letters++
+			if isUpper(s[i]) {
+				capitals++
+			}
+			i++
+		}
+		digits := 0
+		for i < len(s) && isDigit(s[i]) {
+			digits++
+			i++
+		}
+		switch {
+		case i < len(s) && isAlnum(s[i]): // letters after digits
+			return false
+		case letters > 40, letters > 0 && digits > 2, digits > 6:
+			return false
+		case capitals > 0 && capitals < letters && letters < 3*capitals && i-start > 2:
 			return false
 		}
 	}

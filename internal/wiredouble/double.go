@@ -27,8 +27,8 @@ type Request struct {
 	LimitField string
 	// Stream is set when a stream was asked for.
 	Stream bool
-	// usage is set when a stream was asked to tell its usage.
-	usage bool
+	// Usage is set when a stream was asked to tell its usage in OpenAI's way.
+	Usage bool
 }
 
 // Double is a running double.

@@ -41,7 +41,7 @@ func (openAI) parse(_ http.Header, body []byte) (Request, []string) {
 	if err := strictly(body, &sent); err != nil {
 		return Request{}, []string{err.Error()}
 	}
-	request := Request{Model: sent.Model, Stream: sent.Stream, usage: sent.StreamOptions.IncludeUsage}
+	request := Request{Model: sent.Model, Stream: sent.Stream, Usage: sent.StreamOptions.IncludeUsage}
 	var problems []string
 	switch {
 	case sent.MaxTokens != nil && sent.MaxCompletionTokens != nil:
@@ -169,7 +169,7 @@ func (w openAI) events(a answer, request Request) []string {
 		}}}, nil))
 	}
 	events = append(events, openAIChunk(object{}, openAIReason(a)))
-	if request.usage && !a.silent {
+	if request.Usage && !a.silent {
 		events = append(events, "data: "+encode(object{
 			"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_700_000_000, "model": Model,
 			"choices": []object{}, "usage": openAIUsage(),

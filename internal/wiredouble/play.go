@@ -39,6 +39,8 @@ func (p *player) play(step Step) {
 		p.send([]string{p.framed("{this is not JSON")}, "")
 	case wrongType:
 		p.send(p.script(step.answer), "text/plain; charset=utf-8")
+	case unstreamed:
+		p.document(http.StatusOK, "application/json", p.wire.whole(step.answer))
 	case errorInside:
 		p.document(http.StatusOK, "application/json", p.wire.errorBody(http.StatusServiceUnavailable))
 	case errorMidway:

@@ -9,8 +9,10 @@ import (
 const (
 	// Model is the model that answered.
 	Model = "double-1"
-	// PromptTokens and CompletionTokens are its usage.
-	PromptTokens, CompletionTokens = 11, 7
+	// PromptTokens is what its prompt cost.
+	PromptTokens = 11
+	// CompletionTokens is what its text cost.
+	CompletionTokens = 7
 )
 
 // Step is what a double does with one request. The same step is written in each
@@ -37,6 +39,7 @@ const (
 	rawBody
 	garbage
 	wrongType
+	unstreamed
 	errorInside
 	errorMidway
 	truncated
@@ -121,6 +124,10 @@ func Garbage() Step { return Step{kind: garbage} }
 
 // WrongType answers correctly, as text/plain.
 func WrongType(text string) Step { return Step{kind: wrongType, answer: answer{text: text}} }
+
+// Unstreamed answers correctly with one document, also where a stream was asked
+// for.
+func Unstreamed(text string) Step { return Step{kind: unstreamed, answer: answer{text: text}} }
 
 // ErrorInside answers 200 with a JSON error, also where a stream was asked for.
 func ErrorInside() Step { return Step{kind: errorInside} }

@@ -13,8 +13,11 @@ import (
 	"github.com/elbowroom/elbowroom/summarizer/internal/endpoint"
 )
 
-// completion reads a whole answer.
+// completion reads a whole answer. The SDK makes nil of the document "null".
 func completion(message *sdk.Message) (summarizer.Completion, error) {
+	if message == nil {
+		return summarizer.Completion{}, endpoint.Malformed("the answer is null")
+	}
 	if message.Type != "message" {
 		if raw := message.RawJSON(); hasError(raw) {
 			return summarizer.Completion{}, endpoint.BodyError([]byte(raw))

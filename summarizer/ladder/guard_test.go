@@ -143,7 +143,7 @@ func TestTheBreakerOpensAfterFailuresInARowAndClosesAgain(t *testing.T) {
 			return failed.Failure
 		}
 		got := []summarizer.Failure{failure(), failure(), failure()}
-		time.Sleep(13 * time.Second)
+		<-time.After(13 * time.Second)
 		got = append(got, failure(), failure())
 		want := []summarizer.Failure{summarizer.FailureAuth, summarizer.FailureAuth, FailureBreakerOpen, "", ""}
 		if diff := cmp.Diff(want, got); diff != "" || len(backend.at) != 4 {

@@ -198,7 +198,7 @@ func TestAFailedSessionCoolsDown(t *testing.T) {
 			{899 * time.Second, cooling}, {time.Second, failed}, // 900 s
 			{899 * time.Second, cooling}, {time.Second, failed}, // and no longer
 		} {
-			time.Sleep(step.wait)
+			<-time.After(step.wait)
 			if got := ask("s"); got != step.want {
 				t.Fatalf("after %v more: %s, want %s", step.wait, got, step.want)
 			}
@@ -213,7 +213,7 @@ func TestAFailedSessionCoolsDown(t *testing.T) {
 			t.Errorf("cooling for %v", left)
 		}
 		a.work = writes("", "A").work
-		time.Sleep(900 * time.Second)
+		<-time.After(900 * time.Second)
 		if got := ask("s"); got != "a=A" {
 			t.Errorf("after recovery: %s", got)
 		}
@@ -293,7 +293,7 @@ func TestARetryAfterATimeoutPaysOnce(t *testing.T) {
 		if got := strings.Join(outline(r, err), " "); got != "extractive=E a:timeout" {
 			t.Fatal(got)
 		}
-		time.Sleep(8 * time.Second) // the model answers to nobody
+		<-time.After(8 * time.Second) // the model answers to nobody
 		r, err = l.Summarize(t.Context(), Call{Request: request("x"), Session: "s"})
 		if got := strings.Join(outline(r, err), " "); got != "a=slow" || a.calls.Load() != 1 || !r.Reused {
 			t.Errorf("%s after %d calls", got, a.calls.Load())
@@ -374,10 +374,10 @@ func TestWatchersSeeTheTextOfASharedCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &model{name: "a", work: func(_ context.Context, req summarizer.Request) (summarizer.Response, error) {
 			req.OnText("one ", false)
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			req.OnText("", true)
 			req.OnText("two", false)
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			return summarizer.Response{Text: "two", Tokens: 3}, nil
 		}}
 		l := newLadder(t, a)
@@ -385,7 +385,7 @@ func TestWatchersSeeTheTextOfASharedCall(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range seen {
 			wg.Go(func() {
-				time.Sleep(time.Duration(i) * 500 * time.Millisecond)
+				<-time.After(time.Duration(i) * 500 * time.Millisecond)
 				req := request("x")
 				req.OnText = func(p string, restart bool) {
 					if restart {

@@ -15,8 +15,11 @@ import (
 	"github.com/elbowroom/elbowroom/summarizer/internal/endpoint"
 )
 
-// completion reads a whole answer.
+// completion reads a whole answer. The SDK makes nil of the document "null".
 func completion(response *sdk.ChatCompletion) (summarizer.Completion, error) {
+	if response == nil {
+		return summarizer.Completion{}, endpoint.Malformed("the answer is null")
+	}
 	if failed := errorIn(response.JSON.ExtraFields); failed != nil {
 		return summarizer.Completion{}, failed
 	}
@@ -29,7 +32,7 @@ func completion(response *sdk.ChatCompletion) (summarizer.Completion, error) {
 	}
 	message := choice.Message
 	text := content(message.Content, message.JSON.Content)
-	called := len(message.ToolCalls) > 0 || message.FunctionCall.Name != ""
+	called := len(message.ToolCalls) > 0
 	return summarizer.Completion{
 		Text:             text,
 		Finish:           finish(choice.FinishReason, message.Refusal != "", called && text == ""),
@@ -109,8 +112,9 @@ func (b *Backend) stream(ctx context.Context, params sdk.ChatCompletionNewParams
 	chunks := b.chat.NewStreaming(ctx, params, option.WithMiddleware(call.Middleware))
 	defer func() { _ = chunks.Close() }()
 
-	answer := streamed{maxBytes: b.client.MaxBytes}
+	answer, begun := streamed{maxBytes: b.client.MaxBytes}, false
 	for chunks.Next() {
+		begun = true
 		if err := answer.add(chunks.Current(), onText); err != nil {
 			return summarizer.Completion{}, err
 		}
@@ -119,20 +123,32 @@ func (b *Backend) stream(ctx context.Context, params sdk.ChatCompletionNewParams
 	var said *ssestream.StreamError
 	switch {
 	case errors.Is(err, endpoint.ErrWhole):
-		whole, err := decodeWhole(call.Whole)
-		if err == nil && whole.Text != "" {
-			onText(whole.Text)
-		}
-		return whole, err
+		return inOnePiece(onText)(decodeWhole(call.Whole))
 	case errors.As(err, &said):
 		return summarizer.Completion{}, endpoint.BodyError(said.Event.Data)
 	case err != nil:
 		return summarizer.Completion{}, endpoint.Explain(ctx, err)
+	case !begun:
+		// llama-cpp-python ends a stream like this when the prompt does not fit. Asked for a whole answer, it says why;
+		// on a new connection, because it closes this one a moment later.
+		b.client.HTTP.CloseIdleConnections()
+		params.StreamOptions = sdk.ChatCompletionStreamOptionsParam{}
+		return inOnePiece(onText)(b.whole(ctx, params))
 	case answer.reason == "":
 		// The end marker is not told apart from the end of the connection, but a finish reason comes before either.
 		return summarizer.Completion{}, endpoint.BrokenOff()
 	}
 	return answer.completion(), nil
+}
+
+// inOnePiece passes on a whole answer where a stream was wanted.
+func inOnePiece(onText func(piece string)) func(summarizer.Completion, error) (summarizer.Completion, error) {
+	return func(answer summarizer.Completion, err error) (summarizer.Completion, error) {
+		if err == nil && answer.Text != "" {
+			onText(answer.Text)
+		}
+		return answer, err
+	}
 }
 
 // streamed is an answer as far as it has arrived.
@@ -159,7 +175,7 @@ func (s *streamed) add(chunk sdk.ChatCompletionChunk, onText func(piece string))
 		return failed
 	}
 	s.refused = s.refused || choice.Delta.Refusal != ""
-	s.called = s.called || len(choice.Delta.ToolCalls) > 0 || choice.Delta.FunctionCall.Name != ""
+	s.called = s.called || len(choice.Delta.ToolCalls) > 0
 	if choice.FinishReason != "" {
 		s.reason = choice.FinishReason
 	}

@@ -145,6 +145,10 @@ func (b *Backend) ask(ctx context.Context, params sdk.ChatCompletionNewParams, o
 	if onText != nil {
 		return b.stream(ctx, params, onText)
 	}
+	return b.whole(ctx, params)
+}
+
+func (b *Backend) whole(ctx context.Context, params sdk.ChatCompletionNewParams) (summarizer.Completion, error) {
 	call := &endpoint.Call{MaxBytes: b.client.MaxBytes}
 	response, err := b.chat.New(ctx, params, option.WithMiddleware(call.Middleware))
 	if err != nil {
@@ -180,7 +184,7 @@ func (f form) params(model string, prompt summarizer.Prompt) sdk.ChatCompletionN
 // changed twice.
 func (f *form) adapt(first form, err error) bool {
 	var failed *summarizer.BackendError
-	var refusal *endpoint.Refusal
+	var refusal *endpoint.RefusalError
 	if !errors.As(err, &failed) || failed.Failure != summarizer.FailureBadRequest || !errors.As(failed.Err, &refusal) {
 		return false
 	}

@@ -156,15 +156,16 @@ func (b *Backend) Complete(ctx context.Context, prompt summarizer.Prompt, onText
 func (b *Backend) outgoing(ctx context.Context) context.Context {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
+	var pairs []string
 	for _, field := range (propagation.TraceContext{}).Fields() {
 		if value := carrier.Get(field); value != "" {
-			ctx = metadata.AppendToOutgoingContext(ctx, field, value)
+			pairs = append(pairs, field, value)
 		}
 	}
 	if b.token != "" {
-		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+b.token)
+		pairs = append(pairs, "authorization", "Bearer "+b.token)
 	}
-	return ctx
+	return metadata.AppendToOutgoingContext(ctx, pairs...)
 }
 
 func finish(finish elbowroomv1.SummaryFinish) summarizer.Finish {

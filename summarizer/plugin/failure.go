@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -12,6 +13,9 @@ import (
 
 	"github.com/elbowroom/elbowroom/summarizer"
 )
+
+// maxRetryAfter bounds what is believed of a RetryInfo.
+const maxRetryAfter = 24 * time.Hour
 
 // explain makes the error that the backend returns. The plug-in's message is not
 // in its text: it may quote the prompt.
@@ -28,8 +32,8 @@ func (b *Backend) explain(ctx context.Context, err error) error {
 		Err: fmt.Errorf("the plug-in's call ended with %s", said.Code()),
 	}
 	for _, detail := range said.Details() {
-		if info, ok := detail.(*errdetails.RetryInfo); ok && info.GetRetryDelay().AsDuration() > 0 {
-			failed.RetryAfter = info.GetRetryDelay().AsDuration()
+		if info, ok := detail.(*errdetails.RetryInfo); ok {
+			failed.RetryAfter = min(max(info.GetRetryDelay().AsDuration(), 0), maxRetryAfter)
 		}
 	}
 	return failed

@@ -33,7 +33,7 @@ const WarnLossy = "PROVIDER_COUNT_LOSSY"
 type Backend interface {
 	// Provider is the vendor as the model registry names it: anthropic, openai, google.
 	Provider() string
-	// Count makes one attempt. Errors that are no [*Failure] are told apart by what happened on the wire; their text goes
+	// Count makes one attempt. Errors that are no [*Error] are told apart by what happened on the wire; their text goes
 	// nowhere, since SDKs put request and response into it.
 	Count(ctx context.Context, c *conversation.Conversation, model tokens.Model) (Count, error)
 }
@@ -87,14 +87,14 @@ func (c *Counter) backend(name string) Backend {
 	return nil
 }
 
-// Count asks the provider of the model, once. Every error is a [*Failure].
+// Count asks the provider of the model, once. Every error is a [*Error].
 func (c *Counter) Count(ctx context.Context, conv *conversation.Conversation, model tokens.Model) (Count, error) {
 	if model.Provider == "" || model.Family == tokens.FamilyUnknown {
-		return Count{}, &Failure{Kind: NoProvider}
+		return Count{}, &Error{Kind: NoProvider}
 	}
 	b := c.backend(model.Provider)
 	if b == nil {
-		return Count{}, &Failure{Kind: NotConfigured, Provider: model.Provider}
+		return Count{}, &Error{Kind: NotConfigured, Provider: model.Provider}
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.budget(ctx))
 	defer cancel()
@@ -102,7 +102,7 @@ func (c *Counter) Count(ctx context.Context, conv *conversation.Conversation, mo
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-ctx.Done():
-		return Count{}, &Failure{Kind: Busy, Provider: model.Provider}
+		return Count{}, &Error{Kind: Busy, Provider: model.Provider}
 	}
 	var x exchange
 	n, err := b.Count(withExchange(ctx, &x), conv, model)
@@ -124,24 +124,24 @@ func (c *Counter) budget(ctx context.Context) time.Duration {
 }
 
 // failure says what went wrong, nil when nothing did.
-func (c *Counter) failure(ctx context.Context, x *exchange, n Count, err error) *Failure {
-	var known *Failure
+func (c *Counter) failure(ctx context.Context, x *exchange, n Count, err error) *Error {
+	var known *Error
 	status, retryAfter, sort := x.outcome()
 	switch {
 	case errors.As(err, &known):
-		return &Failure{Kind: known.Kind, Detail: known.Detail}
+		return &Error{Kind: known.Kind, Detail: known.Detail}
 	case err != nil && ctx.Err() != nil:
-		return &Failure{Kind: Timeout}
+		return &Error{Kind: Timeout}
 	case status != 0 && (status < 200 || status > 299):
-		return &Failure{Kind: kindOf(status), Status: status, RetryAfter: retryAfter}
+		return &Error{Kind: kindOf(status), Status: status, RetryAfter: retryAfter}
 	case sort == exchangeBroken:
-		return &Failure{Kind: Unreachable}
+		return &Error{Kind: Unreachable}
 	case sort == exchangeTooLarge, sort == exchangeNotJSON:
-		return &Failure{Kind: BadAnswer}
+		return &Error{Kind: BadAnswer}
 	case err != nil && status == 0:
-		return &Failure{Kind: Unreachable}
+		return &Error{Kind: Unreachable}
 	case err != nil, n.Tokens < 1, n.Tokens > math.MaxInt32:
-		return &Failure{Kind: BadAnswer}
+		return &Error{Kind: BadAnswer}
 	default:
 		return nil
 	}
@@ -155,5 +155,5 @@ type withoutKey struct{ provider, variable string }
 func (w withoutKey) Provider() string { return w.provider }
 
 func (w withoutKey) Count(context.Context, *conversation.Conversation, tokens.Model) (Count, error) {
-	return Count{}, &Failure{Kind: NoKey, Detail: w.variable}
+	return Count{}, &Error{Kind: NoKey, Detail: w.variable}
 }

@@ -129,9 +129,9 @@ func TestFailures(t *testing.T) {
 					timeout = 100 * time.Millisecond
 				}
 				_, err := d.counter(t, timeout).Count(t.Context(), greeting(), lookup(t, a.model))
-				var failure *provider.Failure
+				var failure *provider.Error
 				if !errors.As(err, &failure) {
-					t.Fatalf("error %v is no Failure", err)
+					t.Fatalf("error %v is no Error", err)
 				}
 				if want := strings.ReplaceAll(c.want, "PROVIDER", a.name); err.Error() != want {
 					t.Errorf("reason %q, want %q", err, want)

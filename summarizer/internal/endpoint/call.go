@@ -79,7 +79,7 @@ func (c *Call) Middleware(req *http.Request, next func(*http.Request) (*http.Res
 
 // boundedBody is a response body that ends in an error after left bytes.
 type boundedBody struct {
-	ctx  context.Context //nolint:containedctx // It belongs to the one call whose body this is.
+	ctx  context.Context // The call's, whose body this is.
 	body io.ReadCloser
 	left int64
 }
@@ -94,10 +94,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 		b.left = 0
 		return 0, TooLarge()
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return n, transportError(b.ctx, err)
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	if err != nil && err != io.EOF { //nolint:errorlint // A reader's end is io.EOF itself; a wrapped one is a failure.
 		return n, transportError(b.ctx, err)
 	}
 	return n, err

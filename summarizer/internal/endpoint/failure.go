@@ -13,9 +13,9 @@ import (
 	"github.com/elbowroom/elbowroom/summarizer"
 )
 
-// Refusal is what a server said when it did not answer. Its text holds the
+// RefusalError is what a server said when it did not answer. Its text holds the
 // status and the machine-readable names only: messages quote keys and prompts.
-type Refusal struct {
+type RefusalError struct {
 	// Status is the HTTP status; that of an error inside a 200 is the one the body
 	// names, else 200.
 	Status int
@@ -25,7 +25,7 @@ type Refusal struct {
 	message           string
 }
 
-func (r *Refusal) Error() string {
+func (r *RefusalError) Error() string {
 	var names []string
 	for _, name := range []string{r.Kind, r.Code, r.Param} {
 		if name != "" {
@@ -43,13 +43,13 @@ func (r *Refusal) Error() string {
 }
 
 // About reports whether the refusal is about the request field named.
-func (r *Refusal) About(field string) bool {
+func (r *RefusalError) About(field string) bool {
 	return r.Param == field || strings.HasPrefix(r.Param, field+".") || containsName(r.message, field)
 }
 
 // AboutSize reports whether the refusal is about how large a value is, and not
 // about the field itself.
-func (r *Refusal) AboutSize() bool {
+func (r *RefusalError) AboutSize() bool {
 	message := strings.ToLower(r.message)
 	for _, word := range []string{"too large", "too high", "too small", "at most", "at least", "less than", "greater than", "exceed", "maximum"} {
 		if strings.Contains(message, word) {
@@ -101,8 +101,8 @@ type errorBody struct {
 var namePattern = regexp.MustCompile(`^(?:[a-z_.]{1,64}|[A-Z_]{1,64})$`)
 
 // parseRefusal reads an error's body, whatever it is.
-func parseRefusal(status int, body []byte) *Refusal {
-	refusal := &Refusal{Status: status}
+func parseRefusal(status int, body []byte) *RefusalError {
+	refusal := &RefusalError{Status: status}
 	body = bytes.TrimSpace(body)
 	if list := []json.RawMessage(nil); json.Unmarshal(body, &list) == nil && len(list) > 0 {
 		body = list[0] // Gemini's endpoint sends a list of one.
@@ -165,7 +165,7 @@ func BodyError(body []byte) *summarizer.BackendError {
 
 // failure is the kind of the refusal. The names come first: gateways wrap one
 // provider's error in another status.
-func (r *Refusal) failure() summarizer.Failure {
+func (r *RefusalError) failure() summarizer.Failure {
 	for _, name := range []string{r.Code, r.Kind} {
 		switch name {
 		case "context_length_exceeded", "exceed_context_size_error", "request_too_large":

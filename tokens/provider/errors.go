@@ -41,8 +41,8 @@ const (
 	BadAnswer
 )
 
-// Failure is why there is no provider count. Its text is short and holds neither key nor content.
-type Failure struct {
+// Error is why there is no provider count. Its text is short and holds neither key nor content.
+type Error struct {
 	Kind Kind
 	// Provider is the registry's name of the provider, empty for NoProvider and NotConversation.
 	Provider string
@@ -54,8 +54,8 @@ type Failure struct {
 	Detail string
 }
 
-// Error is the reason as callers read it.
-func (f *Failure) Error() string {
+// Error implements error: the reason as callers read it.
+func (f *Error) Error() string {
 	switch f.Kind {
 	case NoProvider:
 		return "no provider is known for the model"
@@ -89,7 +89,7 @@ func (f *Failure) Error() string {
 }
 
 // status adds the HTTP status, and the wait when there is one, to what the provider did.
-func (f *Failure) status(did string) string {
+func (f *Error) status(did string) string {
 	text := fmt.Sprintf("%s %s (status %d)", f.Provider, did, f.Status)
 	if f.RetryAfter > 0 {
 		text += fmt.Sprintf(", retry after %v", f.RetryAfter)

@@ -1,0 +1,158 @@
+package compressor
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/store"
+)
+
+const (
+	// continuityLife is how long a compression is found again.
+	continuityLife = 7 * 24 * time.Hour
+	// continuityIndexed bounds how many compressions one place of the index names;
+	// the newest stay.
+	continuityIndexed = 64
+)
+
+// Continuity says whether an earlier compression of the same messages was taken
+// over.
+type Continuity struct {
+	// Looked is false when nothing was looked up.
+	Looked bool
+	// Hit says that one was found; the rest describes it.
+	Hit     bool
+	Round   int
+	Key     string // for logs
+	Covered int    // how many leading messages it covers
+}
+
+// chain names the prefixes of a conversation: chain[i] covers everything that
+// decides a compression of its first i messages.
+type chain [][sha256.Size]byte
+
+// newChain hashes the conversation once. Each link covers the one before it, the
+// next message, and whether that is pinned.
+func (j *job) newChain() chain {
+	window := j.req.ContextWindow
+	if window <= 0 {
+		window = j.req.Model.ContextWindow
+	}
+	links := make(chain, 1, len(j.c.Messages)+1)
+	links[0] = sha256.Sum256(fmt.Appendf(nil, "%q %v %v %v %d %q %q",
+		j.req.Tenant, j.c.Format, regimeOf(j.req.Model), j.rules, window, j.req.Focus, j.req.PreviousSummary))
+	pinned := make(map[int]bool, len(j.req.Pinned))
+	for _, i := range j.req.Pinned {
+		pinned[i] = true
+	}
+	h := sha256.New()
+	for i := range j.c.Messages {
+		h.Reset()
+		h.Write(links[i][:])
+		fmt.Fprintf(h, "%t\n", pinned[i])
+		j.c.Messages[i].WriteContent(h)
+		links = append(links, [sha256.Size]byte(h.Sum(nil)))
+	}
+	return links
+}
+
+// key is the link's name in the store.
+func (c chain) key(i int) string { return hex.EncodeToString(c[i][:]) }
+
+// compressed is a finished compression as it is stored.
+type compressed struct {
+	Length int                 `json:"length"`
+	Record conversation.Record `json:"record"`
+	// Body is the summary's, "" when nothing was summarized.
+	Body            string   `json:"body,omitempty"`
+	Round           int      `json:"round,omitempty"`
+	Rung            Rung     `json:"rung"`
+	Removed         Removed  `json:"removed"`
+	Pruned          []Pruned `json:"pruned,omitempty"`
+	Repairs         []Repair `json:"repairs,omitempty"`
+	Regions         []Region `json:"regions,omitempty"`
+	ThinkingRemoved int      `json:"thinking_removed,omitempty"`
+}
+
+// continuity finds finished compressions again. A store that fails costs a
+// compression, never an answer.
+//
+// A conversation of n messages may begin like any compressed one of up to n, and
+// asking for each length would cost n calls. So a compression of length l is named
+// at the largest power of two that is not above l: a look-up asks there, from the
+// longest power down, and then for the one entry.
+type continuity struct{ store store.Store }
+
+// place is where compressions of length l are named.
+func place(l int) int { return 1 << (bits.Len(uint(l)) - 1) } //nolint:gosec // l is at least 1
+
+// named is one compression in the index.
+type named struct {
+	Length int    `json:"length"`
+	Key    string `json:"key"`
+}
+
+// find returns the compression of the longest prefix.
+func (c continuity) find(ctx context.Context, links chain) (found compressed, key string, ok bool) {
+	n := len(links) - 1
+	for at := place(n); at >= 1; at /= 2 {
+		list := c.index(ctx, links, at)
+		slices.SortStableFunc(list, func(a, b named) int { return b.Length - a.Length })
+		for _, entry := range list {
+			if entry.Length > n || entry.Length < at || links.key(entry.Length) != entry.Key {
+				continue
+			}
+			if c.get(ctx, "continuity/"+entry.Key, &found) && found.Length == entry.Length {
+				return found, entry.Key, true
+			}
+		}
+	}
+	return compressed{}, "", false
+}
+
+func (c continuity) index(ctx context.Context, links chain, at int) []named {
+	var list []named
+	c.get(ctx, "continuity/index/"+links.key(at), &list)
+	return list
+}
+
+// put stores a compression of the whole conversation.
+func (c continuity) put(ctx context.Context, links chain, entry compressed) {
+	entry.Length = len(links) - 1
+	key, at := links.key(entry.Length), place(entry.Length)
+	list := slices.DeleteFunc(c.index(ctx, links, at), func(n named) bool { return n.Key == key })
+	list = append(list, named{entry.Length, key})
+	c.set(ctx, "continuity/"+key, entry)
+	c.set(ctx, "continuity/index/"+links.key(at), list[max(len(list)-continuityIndexed, 0):])
+}
+
+func (c continuity) get(ctx context.Context, key string, value any) bool {
+	data, found, err := c.store.Get(ctx, key)
+	return err == nil && found && json.Unmarshal(data, value) == nil
+}
+
+func (c continuity) set(ctx context.Context, key string, value any) {
+	if data, err := json.Marshal(value); err == nil {
+		_ = c.store.Set(ctx, key, data, continuityLife) // see the type's comment
+	}
+}
+
+// remember stores what was decided on the conversation as it came.
+func (j *job) remember(ctx context.Context, links chain, result *Result) {
+	record, ok := result.Rewrite.Record()
+	if !ok {
+		return
+	}
+	r := &result.Report
+	j.engine.continuity.put(context.WithoutCancel(ctx), links, compressed{
+		Record: record, Body: result.Summary, Round: r.Round, Rung: r.Rung, Removed: r.Removed,
+		Pruned: r.Pruned, Repairs: r.Repairs, Regions: r.Regions, ThinkingRemoved: r.ThinkingRemoved,
+	})
+}
