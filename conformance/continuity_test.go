@@ -88,18 +88,27 @@ func (h *history) upTo(n int) *pb.Conversation {
 	return native(formatOf(h.dialect), src[:h.parsed.Messages[n-1].Span.End]+src[h.parsed.Messages[last].Span.End:])
 }
 
-// ask sends the history after n messages and checks the answer.
-func (r *replica) ask(t *testing.T, h *history, conv *pb.Conversation) (*pb.CompressResponse, []string) {
+// ask sends a history. A thorough one also takes the answer apart, unless messages
+// that nobody has compressed yet break the provider's rules: they stay as they are.
+func (r *replica) ask(t *testing.T, h *history, conv *pb.Conversation, thorough bool) *pb.CompressResponse {
 	t.Helper()
 	resp := r.compress(t, &pb.CompressRequest{Conversation: conv, Model: h.model, ContextWindow: h.window})
-	in := read(t, h.dialect, conv, nil)
-	out := read(t, h.dialect, resp.GetConversation(), in)
-	check := &Compression{
-		Input: in, Output: out, Outcome: resp.GetOutcome(), Report: resp.GetReport(), Summary: resp.GetSummary(),
-		Handoffs: in.summaries(), KeepThinking: true,
+	if thorough {
+		in := read(t, h.dialect, conv, nil)
+		covered := int(resp.GetReport().GetContinuity().GetMessagesCovered())
+		for _, f := range in.judge().faults {
+			if f.index >= covered && covered > 0 && resp.GetSummary() != "" {
+				return resp
+			}
+		}
+		out := read(t, h.dialect, resp.GetConversation(), in)
+		check := &Compression{
+			Input: in, Output: out, Outcome: resp.GetOutcome(), Report: resp.GetReport(), Summary: resp.GetSummary(),
+			Handoffs: in.summaries(), KeepThinking: true,
+		}
+		report(t, check.Check())
 	}
-	report(t, check.Check())
-	return resp, elements(t, resp.GetConversation())
+	return resp
 }
 
 // elements are the messages of a native conversation, byte for byte, after
@@ -139,89 +148,91 @@ func extends(before, after []string, added []conversation.Message, src string) b
 	return true
 }
 
+// round is one compression of a replay.
+type round struct{ messages, number int32 }
+
+// replay sends the history turn by turn and returns when it was compressed. Between
+// two compressions each answer has to be the one before and then the new messages.
+func (r *replica) replay(t *testing.T, h *history, turns []int) []round {
+	t.Helper()
+	var rounds []round
+	var before []string
+	at := 0
+	for k, n := range turns {
+		calls := r.model.calls.Load()
+		conv := h.upTo(n)
+		resp := r.ask(t, h, conv, false)
+		called := int(r.model.calls.Load() - calls)
+		after := elements(t, resp.GetConversation())
+		changed := at > 0 && !extends(before, after, h.parsed.Messages[at:n], h.parsed.Source)
+		if at == 0 {
+			changed = resp.GetOutcome() == pb.Outcome_OUTCOME_COMPRESSED
+		}
+		// Where shortening and repairs were enough nobody was asked, and no round counted.
+		number := int32(0)
+		if len(rounds) > 0 {
+			number = rounds[len(rounds)-1].number
+		}
+		alone := changed && called == 0 && resp.GetReport().GetRound() == number
+		if changed != (called == 1) && !alone || called > 1 {
+			t.Errorf("after %d messages: the prefix changed: %v; the summarizer was called %d times", n, changed, called)
+		}
+		c := resp.GetReport().GetContinuity()
+		if len(rounds) > 0 && (c.GetResult() != pb.ContinuityResult_CONTINUITY_RESULT_HIT || c.GetMessagesCovered() != rounds[len(rounds)-1].messages) {
+			t.Errorf("after %d messages: %v, want the compression after %d", n, c, rounds[len(rounds)-1].messages)
+		}
+		if changed || k%8 == 7 {
+			r.ask(t, h, conv, true)
+		}
+		if changed {
+			rounds = append(rounds, round{int32(n), resp.GetReport().GetRound()})
+		}
+		before, at = after, n
+	}
+	return rounds
+}
+
 // TestAFullHistoryEveryTurnGetsAStablePrefix replays every long conversation the way
-// a gateway sends it: whole, every turn.
+// a gateway sends it: whole, every turn. Then it moves to a server that knows
+// nothing, and edits an old message.
 func TestAFullHistoryEveryTurnGetsAStablePrefix(t *testing.T) {
-	first := newReplica(t)
-	for _, h := range histories(t, first.wire) {
+	for _, h := range histories(t, newReplica(t).wire) {
 		t.Run(h.name, func(t *testing.T) {
+			turns := h.turns
+			if most := 48; !fullProduct() && len(turns) > most {
+				turns = nil
+				for k := range most {
+					turns = append(turns, h.turns[(k+1)*len(h.turns)/most-1])
+				}
+			}
 			r := newReplica(t)
-			var before []string
-			compressions, at := 0, 0
-			for _, n := range h.turns {
-				resp, after := r.ask(t, &h, h.upTo(n))
-				added := h.parsed.Messages[at:n]
-				if at > 0 && !extends(before, after, added, h.parsed.Source) {
-					compressions++
-				}
-				if hit := resp.GetReport().GetContinuity().GetResult() == pb.ContinuityResult_CONTINUITY_RESULT_HIT; hit != (compressions > 0 && resp.GetReport().GetContinuity().GetRound() > 0) && compressions > 1 {
-					t.Errorf("after %d messages: continuity %v after %d compressions", n, resp.GetReport().GetContinuity(), compressions)
-				}
-				before, at = after, n
+			rounds := r.replay(t, &h, turns)
+			if len(rounds) == 0 {
+				t.Fatal("nothing was compressed")
 			}
-			if calls := int(r.model.calls.Load()); calls != compressions || calls == 0 {
-				t.Errorf("%d calls of the summarizer, %d times the prefix changed", calls, compressions)
-			}
-			t.Logf("%d turns, %d compressions", len(h.turns), compressions)
-		})
-	}
-}
+			t.Logf("%d turns, compressed after %v", len(turns), rounds)
 
-// TestALostStoreCostsOneCompression moves to another server midway.
-func TestALostStoreCostsOneCompression(t *testing.T) {
-	first := newReplica(t)
-	for _, h := range histories(t, first.wire) {
-		t.Run(h.name, func(t *testing.T) {
-			whole, one, other := newReplica(t), newReplica(t), newReplica(t)
-			half := len(h.turns) / 2
-			for i, n := range h.turns {
-				whole.ask(t, &h, h.upTo(n))
-				if i < half {
-					one.ask(t, &h, h.upTo(n))
+			fresh := newReplica(t)
+			half := len(turns) / 2
+			before := 0
+			for _, x := range rounds {
+				if x.messages <= int32(turns[half-1]) {
+					before++
 				}
 			}
-			calls := one.model.calls.Load()
-			if calls == 0 {
-				t.Skip("nothing was compressed in the first half")
+			again := fresh.replay(t, &h, turns[half:])
+			if before > 0 && before+len(again) > len(rounds)+1 {
+				t.Errorf("%d compressions, with a fresh store midway %d", len(rounds), before+len(again))
 			}
-			other.ask(t, &h, h.upTo(h.turns[half-1]))
-			if extra := other.model.calls.Load(); extra != 1 {
-				t.Errorf("a fresh store costs %d calls", extra)
-			}
-			// The same history again costs nothing any more.
-			other.ask(t, &h, h.upTo(h.turns[half-1]))
-			if extra := other.model.calls.Load(); extra != 1 {
-				t.Errorf("the same history again costs %d calls", extra-1)
-			}
-		})
-	}
-}
 
-// TestAnEditedMessageFallsBackToTheLongestUnchangedPrefix edits one old message.
-func TestAnEditedMessageFallsBackToTheLongestUnchangedPrefix(t *testing.T) {
-	first := newReplica(t)
-	for _, h := range histories(t, first.wire) {
-		t.Run(h.name, func(t *testing.T) {
-			r := newReplica(t)
-			type round struct{ messages, round int32 }
-			var rounds []round // what was compressed when
-			for _, n := range h.turns {
-				calls := r.model.calls.Load()
-				resp, _ := r.ask(t, &h, h.upTo(n))
-				if r.model.calls.Load() > calls {
-					rounds = append(rounds, round{int32(n), resp.GetReport().GetRound()})
-				}
-			}
 			if len(rounds) < 2 {
-				t.Skip("one compression only")
+				return
 			}
-			// A message between the last two compressions is said otherwise.
 			last, kept := rounds[len(rounds)-1], rounds[len(rounds)-2]
-			edited := h.edit(t, int(kept.messages), int(last.messages))
-			resp, _ := r.ask(t, &h, edited)
+			resp := r.ask(t, &h, h.edit(t, int(kept.messages), int(last.messages)), true)
 			c := resp.GetReport().GetContinuity()
-			if c.GetResult() != pb.ContinuityResult_CONTINUITY_RESULT_HIT || c.GetMessagesCovered() != kept.messages || c.GetRound() != kept.round {
-				t.Errorf("%v, want the %d messages of round %d", c, kept.messages, kept.round)
+			if c.GetResult() != pb.ContinuityResult_CONTINUITY_RESULT_HIT || c.GetMessagesCovered() != kept.messages || c.GetRound() != kept.number {
+				t.Errorf("a message edited: %v, want the %d messages of round %d", c, kept.messages, kept.number)
 			}
 		})
 	}
@@ -232,12 +243,12 @@ func (h *history) edit(t *testing.T, from, to int) *pb.Conversation {
 	t.Helper()
 	rewrite := conversation.NewRewrite(h.parsed)
 	for i := from; i < to; i++ {
-		if m := &h.parsed.Messages[i]; m.Role == conversation.RoleUser || m.Role == conversation.RoleTool {
+		if m := &h.parsed.Messages[i]; m.Role != conversation.RoleSystem && !m.Has(conversation.KindToolUse) {
 			rewrite.AppendText(i, " (edited)")
 			return native(formatOf(h.dialect), rewrite.Render())
 		}
 	}
-	t.Skip("no message between the last two compressions can be edited")
+	t.Fatal("no message between the last two compressions can be edited")
 	return nil
 }
 

@@ -6,7 +6,8 @@ import "github.com/elbowroom/elbowroom/conversation"
 type Method string
 
 const (
-	// MethodLocal means that the text is counted with the model's own vocabulary, exactly. What the provider puts around
+	// MethodLocal means that the text is counted with the model's own vocabulary, exactly; for Claude, which has none that
+	// is published, with a reconstruction (docs/token-accuracy.md). What the provider puts around
 	// messages, calls and tools follows its published rules, so a whole request is off by a few tokens at most.
 	MethodLocal Method = "local"
 	// MethodEstimate means that the vocabulary is not at hand: the counts of an OpenAI encoding were weighted by class.

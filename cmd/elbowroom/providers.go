@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/elbowroom/elbowroom/internal/config"
@@ -12,11 +13,11 @@ import (
 
 // providerCounts builds the counter that asks providers. Keys and addresses come from the variables that the providers' own
 // SDKs read; getenv looks one up. A provider without a key is no error: its calls say that the key is missing.
-func providerCounts(c config.Count, getenv func(string) string) (*provider.Counter, error) {
+func providerCounts(ctx context.Context, c config.Count, getenv func(string) string) (*provider.Counter, error) {
 	client := provider.NewHTTPClient(nil)
 	var backends []provider.Backend
 	for _, name := range c.Providers {
-		b, err := providerBackend(name, client, getenv)
+		b, err := providerBackend(ctx, name, client, getenv)
 		if err != nil {
 			return nil, err
 		}
@@ -26,7 +27,7 @@ func providerCounts(c config.Count, getenv func(string) string) (*provider.Count
 }
 
 // providerBackend builds one backend. The configuration has checked the name.
-func providerBackend(name string, client *http.Client, getenv func(string) string) (provider.Backend, error) {
+func providerBackend(ctx context.Context, name string, client *http.Client, getenv func(string) string) (provider.Backend, error) {
 	switch name {
 	case "anthropic":
 		if key := getenv("ANTHROPIC_API_KEY"); key != "" {
@@ -41,7 +42,7 @@ func providerBackend(name string, client *http.Client, getenv func(string) strin
 	default:
 		for _, variable := range []string{"GOOGLE_API_KEY", "GEMINI_API_KEY"} { // the order of Google's SDK
 			if key := getenv(variable); key != "" {
-				return gemini.New(gemini.Options{Key: key, BaseURL: getenv("GOOGLE_GEMINI_BASE_URL"), HTTP: client})
+				return gemini.New(ctx, gemini.Options{Key: key, BaseURL: getenv("GOOGLE_GEMINI_BASE_URL"), HTTP: client})
 			}
 		}
 		return provider.WithoutKey(gemini.Name, "GEMINI_API_KEY"), nil

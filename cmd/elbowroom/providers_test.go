@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -67,12 +66,12 @@ func TestKeysAndAddressesOfProvidersComeFromTheEnvironment(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got = ""
-			counter, err := providerCounts(tt.providers, func(name string) string { return tt.environ[name] })
+			counter, err := providerCounts(t.Context(), tt.providers, func(name string) string { return tt.environ[name] })
 			if err != nil {
 				t.Fatal(err)
 			}
 			reason := ""
-			if _, err := counter.Count(context.Background(), c, registry.Lookup(tt.model)); err != nil {
+			if _, err := counter.Count(t.Context(), c, registry.Lookup(tt.model)); err != nil {
 				reason = err.Error()
 			}
 			if got != tt.want || reason != tt.reason {

@@ -34,7 +34,7 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	for _, name := range config.UnknownVariables(p.environ) {
 		log.WarnContext(ctx, "unknown environment variable", "variable", name)
 	}
-	s, err := newServer(c, log)
+	s, err := newServer(ctx, c, log)
 	if err != nil {
 		return err
 	}

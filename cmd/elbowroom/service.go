@@ -29,7 +29,7 @@ import (
 )
 
 // newServer builds the service that a configuration describes.
-func newServer(c *config.Config, log *slog.Logger) (*server.Server, error) {
+func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*server.Server, error) {
 	registry, err := tokens.NewRegistry()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func newServer(c *config.Config, log *slog.Logger) (*server.Server, error) {
 	if c.PromptCaching.CacheTTL == "1h" {
 		ttl = breakpoints.TTL1h
 	}
-	providers, err := providerCounts(c.Count, os.Getenv)
+	providers, err := providerCounts(ctx, c.Count, os.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func startLocal(ctx context.Context, c *config.Config, stderr io.Writer) (addr s
 	if err != nil {
 		return "", nil, err
 	}
-	s, err := newServer(c, log)
+	s, err := newServer(ctx, c, log)
 	if err != nil {
 		return "", nil, err
 	}

@@ -64,7 +64,7 @@ func apis() []api {
 			inside: "generateContentRequest", required: []string{"model", "contents"}, allowed: []string{"systemInstruction", "tools"},
 			answer: `{"totalTokens": 42, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 42}]}`,
 			new: func(t *testing.T, address string, client *http.Client) provider.Backend {
-				b, err := gemini.New(gemini.Options{Key: testKey, BaseURL: address, HTTP: client})
+				b, err := gemini.New(t.Context(), gemini.Options{Key: testKey, BaseURL: address, HTTP: client})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -34,16 +34,15 @@ type Options struct {
 // Backend implements [provider.Backend].
 type Backend struct{ models *genai.Models }
 
-// New returns a backend. The error says that the SDK refused the options, without naming them.
-func New(o Options) (*Backend, error) {
+// New returns a backend. The SDK would need the context for fetching credentials, which a key makes needless. The error says that the SDK refused the options, without naming them.
+func New(ctx context.Context, o Options) (*Backend, error) {
 	if o.Key == "" {
 		return nil, errors.New("gemini: no key")
 	}
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultBaseURL
 	}
-	// The context would be for fetching credentials, which a key makes needless.
-	client, err := genai.NewClient(context.Background(), &genai.ClientConfig{
+	client, err := genai.NewClient(ctx, &genai.ClientConfig{
 		APIKey: o.Key, Backend: genai.BackendGeminiAPI, HTTPClient: o.HTTP, HTTPOptions: genai.HTTPOptions{BaseURL: o.BaseURL},
 	})
 	if err != nil {
