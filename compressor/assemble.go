@@ -9,6 +9,7 @@ import (
 
 // finish builds the result, measures it, and proves it.
 func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result *Result, s summary) (verdict, error) {
+	j.progress(Progress{Phase: PhaseAssembling, Tokens: j.counts.Tokens})
 	j.assemble(rewrite, s)
 	applied := rewrite.Apply()
 	after, err := j.sizes.after(ctx, rewrite, applied)

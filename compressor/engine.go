@@ -115,9 +115,11 @@ type job struct {
 // and [ErrBroken]; with an error there is no result at all.
 func (e *Engine) Compress(ctx context.Context, req Request) (*Result, error) {
 	j, result := e.newJob(req)
+	j.progress(Progress{Phase: PhaseCounting})
 	if err := j.prepare(ctx); err != nil {
 		return nil, err
 	}
+	j.progress(Progress{Phase: PhasePlanning, Tokens: j.counts.Tokens})
 	var links chain
 	if e.continuity != nil && j.rules.enabled && len(j.c.Messages) > 0 {
 		links = j.newChain()

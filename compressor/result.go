@@ -37,6 +37,11 @@ type Request struct {
 	State []byte
 	// MaxOutputTokens is reserved for the answer.
 	MaxOutputTokens int
+	// OnProgress, when not nil, is told of every phase, and OnText of the pieces of the
+	// summary as a language model writes it: unchecked, and void from the start where
+	// restart is set. Both are called on the goroutine of the call.
+	OnProgress func(Progress)
+	OnText     func(summarizer, piece string, restart bool)
 }
 
 // Usage is a provider's report on an earlier request.

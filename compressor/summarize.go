@@ -29,9 +29,20 @@ func (j *job) summarize(ctx context.Context) (summary, verdict, error) {
 	if req.Budget <= 0 {
 		return j.pruneOnly("the messages that could be summarized are smaller than a summary of them")
 	}
+	rung, summarized := "", 0
+	for _, turn := range req.Turns {
+		summarized += j.counts.Messages[turn.Index]
+	}
+	if j.req.OnText != nil {
+		req.OnText = func(piece string, restart bool) { j.req.OnText(rung, piece, restart) }
+	}
 	result, err := j.engine.ladder.Summarize(ctx, ladder.Call{
 		Request: req, Tenant: j.req.Tenant, Session: j.req.SessionID, From: j.rules.summarizer,
 		Abort: j.rules.failurePolicy == FailureAbort,
+		OnRung: func(name string) {
+			rung = name
+			j.progress(Progress{Phase: PhaseSummarizing, Tokens: j.counts.Tokens, Summarized: summarized, Summarizer: name})
+		},
 	})
 	j.bill(result)
 	if err == nil {

@@ -24,7 +24,7 @@ import (
 type link struct {
 	name   string
 	unary  grpc.UnaryServerInterceptor
-	stream grpc.StreamServerInterceptor // nil where no streaming call needs it
+	stream grpc.StreamServerInterceptor
 }
 
 // links are the interceptors, outermost first. Logging stands outside recovery so
@@ -35,7 +35,7 @@ type link struct {
 func (s *Server) links() ([]link, error) {
 	validate, err := validation.NewUnary(
 		&elbowroomv1.CompressRequest{}, &elbowroomv1.ApplyCacheControlRequest{}, &elbowroomv1.CountTokensRequest{},
-		&elbowroomv1.PrepareRequest{}, &elbowroomv1.ListModelsRequest{})
+		&elbowroomv1.PrepareRequest{}, &elbowroomv1.ListModelsRequest{}, &elbowroomv1.StreamCompressRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -45,10 +45,11 @@ func (s *Server) links() ([]link, error) {
 	logger, options := s.callLogger()
 	onPanic := recovery.WithRecoveryHandlerContext(s.recovered)
 	return []link{
-		{"logging", selector.UnaryServerInterceptor(logging.UnaryServerInterceptor(logger, options...), ours), nil},
+		{"logging", selector.UnaryServerInterceptor(logging.UnaryServerInterceptor(logger, options...), ours),
+			selector.StreamServerInterceptor(logging.StreamServerInterceptor(logger, options...), ours)},
 		{"recovery", recovery.UnaryServerInterceptor(onPanic), recovery.StreamServerInterceptor(onPanic)},
-		{"admission", selector.UnaryServerInterceptor(s.gate.Unary, ours), nil},
-		{"validation", selector.UnaryServerInterceptor(s.convert(validate), ours), nil},
+		{"admission", selector.UnaryServerInterceptor(s.gate.Unary, ours), streaming(s.gate.Unary)},
+		{"validation", selector.UnaryServerInterceptor(s.convert(validate), ours), streaming(s.convert(validate))},
 	}, nil
 }
 
@@ -129,9 +130,7 @@ func (s *Server) interceptors() ([]grpc.ServerOption, error) {
 	var stream []grpc.StreamServerInterceptor
 	for _, l := range links {
 		unary = append(unary, l.unary)
-		if l.stream != nil {
-			stream = append(stream, l.stream)
-		}
+		stream = append(stream, l.stream)
 	}
 	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...)}, nil
 }

@@ -8,6 +8,11 @@ import (
 
 // Compress implements the RPC.
 func (s *Server) Compress(ctx context.Context, in *elbowroomv1.CompressRequest) (*elbowroomv1.CompressResponse, error) {
+	return s.compress(ctx, in, nil)
+}
+
+// compress does the work of both calls; w is nil where nobody watches.
+func (s *Server) compress(ctx context.Context, in *elbowroomv1.CompressRequest, w *watcher) (*elbowroomv1.CompressResponse, error) {
 	f := formOf(in.GetConversation(), in.GetView())
 	c, err := f.read(s.limits)
 	if err != nil {
@@ -15,6 +20,9 @@ func (s *Server) Compress(ctx context.Context, in *elbowroomv1.CompressRequest) 
 	}
 	req := s.compressRequest(in, c)
 	req.PlanOnly = in.GetPlanOnly()
+	if w != nil {
+		req.OnProgress, req.OnText = w.progress, w.text
+	}
 	res, err := s.compressor.Compress(ctx, req)
 	if err != nil {
 		return nil, s.fail(ctx, err)

@@ -456,7 +456,8 @@ func TestCountTokensOfAText(t *testing.T) {
 		method elbowroomv1.Method
 	}{
 		{"gpt-4o", 2, elbowroomv1.Method_METHOD_LOCAL},
-		{"claude-sonnet-4-5", 0, elbowroomv1.Method_METHOD_ESTIMATE},
+		{"claude-sonnet-4-5", 2, elbowroomv1.Method_METHOD_LOCAL},
+		{"gemini-2.5-pro", 0, elbowroomv1.Method_METHOD_ESTIMATE},
 	} {
 		text := "hello world"
 		out, err := f.client.CountTokens(t.Context(), &elbowroomv1.CountTokensRequest{Text: &text, Model: c.model})

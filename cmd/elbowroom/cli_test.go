@@ -113,7 +113,7 @@ func TestExitCodes(t *testing.T) {
 		{"an open address", []string{"serve", "--grpc-addr", "0.0.0.0:0"}, exitUsage, "add --insecure"},
 		{"the HTTP edge", []string{"serve", "--http-addr", "127.0.0.1:8051"}, exitUsage, "http_addr: not built yet"},
 		{"the admin port", []string{"serve", "--admin-addr", "127.0.0.1:9051"}, exitUsage, "admin_addr: not built yet"},
-		{"a summarizer that is not built", []string{"serve", "--summarizers", "openai:gpt-4o-mini,extractive"}, exitUsage, `"openai:gpt-4o-mini" is not built yet`},
+		{"a summarizer of an unknown kind", []string{"serve", "--summarizers", "gpt-4o-mini,extractive"}, exitUsage, `"gpt-4o-mini" is none of openai:MODEL`},
 		{"a missing configuration", []string{"serve", "--config", "/does/not/exist.yaml"}, exitUsage, "/does/not/exist.yaml"},
 		{"a missing file", []string{"count", "/does/not/exist.json"}, exitError, "/does/not/exist.json"},
 		{"no file", []string{"count"}, exitUsage, "<file>"},

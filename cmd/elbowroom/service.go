@@ -51,6 +51,8 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*server
 		Counter: counter,
 		Ladder:  steps,
 		Store:   memory,
+
+		Continuity: c.Compression.Continuity,
 		Policy: compressor.Policy{
 			Enabled:      &c.Compression.Enabled,
 			Threshold:    &c.Compression.Threshold,

@@ -13,9 +13,10 @@ type Config struct {
 	Insecure  bool   `key:"insecure" default:"false" help:"Serve on a non-loopback address although nobody is authenticated."`
 	LogLevel  string `key:"log_level" default:"info" placeholder:"LEVEL" help:"Least severe log lines written: debug, info, warn or error."`
 
-	Summarizers  []string `key:"summarizers" default:"extractive" placeholder:"NAME" help:"The ladder of summarizers, best first. Built in: extractive."`
+	Summarizers  []string `key:"summarizers" default:"extractive" placeholder:"NAME" help:"The ladder of summarizers, best first: openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive. Keys and addresses come from OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL."`
 	StateKeyFile string   `key:"state_key_file" default:"" placeholder:"FILE" help:"File with the keys that sign compression states, one a line of at least 32 characters. The first signs, all are accepted. Empty: states carry a checksum only."`
 
+	Summarizer    Summarizer    `key:"summarizer" embed:"" prefix:"summarizer-"`
 	Compression   Compression   `key:"compression" embed:"" prefix:"compression-"`
 	PromptCaching PromptCaching `key:"prompt_caching" embed:"" prefix:"prompt-caching-"`
 	Count         Count         `key:"count" embed:"" prefix:"count-"`
@@ -26,6 +27,16 @@ type Config struct {
 	ShutdownTimeout time.Duration `key:"shutdown_timeout" default:"30s" placeholder:"DURATION" help:"How long calls may take to finish after SIGTERM or SIGINT before they are broken off."`
 }
 
+// Summarizer says how language models are called for summaries.
+type Summarizer struct {
+	AttemptTimeout time.Duration `key:"attempt_timeout" default:"60s" placeholder:"DURATION" help:"How long one call to a language model may take."`
+	Retries        int           `key:"retries" default:"2" placeholder:"N" help:"Calls after a failed one that may succeed when made again."`
+	CallLimit      time.Duration `key:"call_limit" default:"3m" placeholder:"DURATION" help:"How long one summarizer may work on one request, retries and parts included."`
+	ContextWindow  int           `key:"context_window" default:"0" placeholder:"TOKENS" help:"Context window of the summarizing models. 0: what is known of each, 128,000 where nothing is. Longer middles are summarized in parts."`
+	PromptFile     string        `key:"prompt_file" default:"" placeholder:"FILE" help:"Template of the prompt in place of the built-in one."`
+	PluginTLS      bool          `key:"plugin_tls" name:"plugin-tls" default:"false" help:"Connect to plug-ins by TLS, with the system's certificates. Without it only plug-ins on this machine are allowed."`
+}
+
 // Compression are the server's defaults for what a request leaves open.
 type Compression struct {
 	Enabled          bool               `key:"enabled" default:"true" negatable:"" help:"Compress at all."`
@@ -33,6 +44,7 @@ type Compression struct {
 	TargetRatio      float64            `key:"target_ratio" default:"0.20" placeholder:"SHARE" help:"Size of the verbatim tail as a share of the threshold, 0.10 to 0.80."`
 	ProtectLastN     int                `key:"protect_last_n" default:"20" placeholder:"N" help:"Messages kept at the end at least."`
 	GatewayThreshold float64            `key:"gateway_threshold" default:"0.85" placeholder:"SHARE" help:"Share of the context window at which the gateway layer compresses, above 0 and up to 1."`
+	Continuity       bool               `key:"continuity" default:"true" negatable:"" help:"Find earlier compressions of the same messages again, so that callers who send their full history every turn get a stable prefix."`
 	ModelThresholds  map[string]float64 `key:"model_thresholds" default:"" placeholder:"MODEL=SHARE,..." mapsep:"," help:"Agent-layer thresholds for models whose name contains the key; the longest key wins."`
 }
 

@@ -36,8 +36,9 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 		GRPCAddr:    "127.0.0.1:50051",
 		LogLevel:    "info",
 		Summarizers: []string{"extractive"},
+		Summarizer:  config.Summarizer{AttemptTimeout: time.Minute, Retries: 2, CallLimit: 3 * time.Minute},
 		Compression: config.Compression{
-			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectLastN: 20, GatewayThreshold: 0.85,
+			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectLastN: 20, GatewayThreshold: 0.85, Continuity: true,
 			ModelThresholds: map[string]float64{},
 		},
 		PromptCaching: config.PromptCaching{CacheTTL: "5m"},
@@ -114,7 +115,7 @@ keepalive: {time: 90s}
 	want := load(t, config.Sources{})
 	want.GRPCAddr = "127.0.0.1:6000"
 	want.Compression = config.Compression{
-		Threshold: 0.6, TargetRatio: 0.25, ProtectLastN: 10, GatewayThreshold: 0.9,
+		Threshold: 0.6, TargetRatio: 0.25, ProtectLastN: 10, Continuity: true, GatewayThreshold: 0.9,
 		ModelThresholds: map[string]float64{"gpt-4.1": 0.7, "openai/gpt-4o": 0.4},
 	}
 	want.PromptCaching.CacheTTL = "1h"
@@ -180,7 +181,10 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"an address without a port", "grpc_addr: 127.0.0.1", nil, nil, `grpc_addr: "127.0.0.1" is not of the form HOST:PORT`},
 		{"the HTTP edge", "http_addr: 127.0.0.1:8051", nil, nil, "http_addr: not built yet, leave it empty"},
 		{"the admin port", "admin_addr: 127.0.0.1:9051", nil, nil, "admin_addr: not built yet, leave it empty"},
-		{"a summarizer that is not built", "summarizers: [\"openai:gpt-4o-mini\", extractive]", nil, nil, `summarizers: "openai:gpt-4o-mini" is not built yet; built in is extractive`},
+		{"a summarizer of an unknown kind", "summarizers: [\"gpt-4o-mini\", extractive]", nil, nil, `summarizers: "gpt-4o-mini" is none of openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive`},
+		{"a summarizer without a model", "summarizers: [\"openai:\"]", nil, nil, `summarizers: "openai:" is none of openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive`},
+		{"a summarizer without time", "summarizer: {attempt_timeout: 0s}", nil, nil, "summarizer.attempt_timeout: 0s is not a positive duration"},
+		{"fewer than no retries", "summarizer: {retries: -1}", nil, nil, "summarizer.retries: -1 is less than 0"},
 		{"no summarizer", "summarizers: []", nil, nil, "summarizers: at least one is needed; built in is extractive"},
 		{"a summarizer twice", "summarizers: extractive,extractive", nil, nil, `summarizers: "extractive" is listed twice`},
 		{"messages larger than the room for them", "limits: {max_message_bytes: 1GiB}", nil, nil, "limits.max_in_flight_bytes: 512MiB has no room for one message of limits.max_message_bytes, 1GiB"},

@@ -17,6 +17,10 @@ func (c *Config) Validate() error {
 		notBuilt("admin_addr", c.AdminAddr),
 		oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error"),
 		c.checkSummarizers(),
+		positive("summarizer.attempt_timeout", c.Summarizer.AttemptTimeout),
+		atLeast("summarizer.retries", c.Summarizer.Retries, 0),
+		positive("summarizer.call_limit", c.Summarizer.CallLimit),
+		atLeast("summarizer.context_window", c.Summarizer.ContextWindow, 0),
 		share("compression.threshold", c.Compression.Threshold),
 		share("compression.gateway_threshold", c.Compression.GatewayThreshold),
 		between("compression.target_ratio", c.Compression.TargetRatio, 0.10, 0.80),
@@ -82,8 +86,10 @@ func (c *Config) checkSummarizers() error {
 		return fmt.Errorf("summarizers: at least one is needed; built in is extractive")
 	}
 	for i, name := range c.Summarizers {
-		if name != "extractive" {
-			return fmt.Errorf("summarizers: %q is not built yet; built in is extractive", name)
+		kind, rest, _ := strings.Cut(name, ":")
+		known := name == "extractive" || rest != "" && (kind == "openai" || kind == "anthropic" || kind == "plugin")
+		if !known {
+			return fmt.Errorf("summarizers: %q is none of openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive", name)
 		}
 		if slices.Contains(c.Summarizers[:i], name) {
 			return fmt.Errorf("summarizers: %q is listed twice", name)

@@ -3,6 +3,7 @@ package ladder
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/elbowroom/elbowroom/summarizer"
@@ -22,6 +23,17 @@ type Observation struct {
 	Reused bool
 	// Duration is how long this request waited.
 	Duration time.Duration
+}
+
+// Backend splits the rung's name into the kind of its backend and the model that was
+// asked, for example "openai" and "gpt-5-mini". Both are empty for the embedded
+// summarizer.
+func (o Observation) Backend() (kind, model string) {
+	kind, model, found := strings.Cut(o.Rung, ":")
+	if !found {
+		return "", ""
+	}
+	return kind, model
 }
 
 // tryError is a failed try.

@@ -94,7 +94,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 		b.left = 0
 		return 0, TooLarge()
 	}
-	if err != nil && err != io.EOF { //nolint:errorlint // A reader's end is io.EOF itself; a wrapped one is a failure.
+	if err != nil && err != io.EOF {
 		return n, transportError(b.ctx, err)
 	}
 	return n, err
