@@ -28,7 +28,7 @@ type placeholder struct {
 	kind, text string
 }
 
-// New returns a Redactor for one request.
+// New returns a Redactor for one request. A nil one replaces nothing.
 func New() *Redactor { return &Redactor{} }
 
 // Text returns s with every secret replaced. Text without secrets is returned
@@ -39,6 +39,9 @@ func New() *Redactor { return &Redactor{} }
 // one, in the same text and in those that follow. To have it replaced in texts
 // redacted earlier, pass these once more.
 func (r *Redactor) Text(s string) string {
+	if r == nil {
+		return s
+	}
 	r.open()
 	r.Reserve(s)
 	// Each pass replaces at least one place, and what one pass learnt is looked for
@@ -72,6 +75,9 @@ func (r *Redactor) Again(s string) (out string, found int) {
 // other numbers. Text does so for its own argument; call Reserve for all texts of
 // a request first when a later one may hold placeholders of an earlier request.
 func (r *Redactor) Reserve(s string) {
+	if r == nil {
+		return
+	}
 	r.open()
 	for {
 		at := strings.Index(s, placeholderHead)
@@ -91,6 +97,9 @@ func (r *Redactor) Reserve(s string) {
 
 // Counts lists what was replaced, by kind in alphabetical order.
 func (r *Redactor) Counts() []Count {
+	if r == nil {
+		return nil
+	}
 	out := make([]Count, 0, len(r.counts))
 	for _, c := range r.counts {
 		out = append(out, c)

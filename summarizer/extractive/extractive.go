@@ -33,7 +33,10 @@ func (s *Summarizer) Summarize(ctx context.Context, req summarizer.Request) (sum
 	if cues == nil {
 		cues = newLookout()
 	}
-	secret := redact.New()
+	var secret *redact.Redactor // keeps every secret
+	if !req.KeepSecrets {
+		secret = redact.New()
+	}
 	carried := readPrevious(req.Previous, req.Round, secret, cues)
 	d := newDraft(&req, secret, cues)
 	d.carried = carried
@@ -58,7 +61,11 @@ func (s *Summarizer) Summarize(ctx context.Context, req summarizer.Request) (sum
 	if err := f.fill(); err != nil {
 		return summarizer.Response{}, fmt.Errorf("extractive: count: %w", err)
 	}
-	return f.finish()
+	resp, err := f.finish()
+	for _, c := range secret.Counts() {
+		resp.Redactions = append(resp.Redactions, summarizer.Redaction{Kind: c.Kind, Count: c.Distinct})
+	}
+	return resp, err
 }
 
 // empty reports whether there is nothing that could be said.

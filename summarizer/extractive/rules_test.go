@@ -195,3 +195,23 @@ func TestTheLastTurnTellsWhatComesNext(t *testing.T) {
 		}
 	}
 }
+
+func TestSecretsStayOnlyWhereTheyAreAskedFor(t *testing.T) {
+	key := "ghp_" + strings.Repeat("aB3dE5gH", 5)[:36]
+	req := request(user("Deploy to the harbour with the token "+key+" and tell me when the gate opens."), assistant("I will use it."))
+	hidden, err := New().Summarize(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(hidden.Text, key) || len(hidden.Redactions) != 1 || hidden.Redactions[0].Count != 1 {
+		t.Errorf("redacted: %v in\n%s", hidden.Redactions, hidden.Text)
+	}
+	req.KeepSecrets = true
+	kept, err := New().Summarize(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(kept.Text, key) || len(kept.Redactions) != 0 {
+		t.Errorf("kept: %v in\n%s", kept.Redactions, kept.Text)
+	}
+}
