@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
+
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // ellipsis marks where a line was cut.
@@ -112,7 +114,7 @@ func tidy(s string) string {
 				sb.WriteByte(' ')
 			}
 			space = false
-			if kinds[s[i]] == kindLetter || kinds[s[i]] == kindDigit {
+			if facts.Letter(s[i]) || facts.Digit(s[i]) {
 				// Copy the run at once: it was looked at by dataRun.
 				end := i + runLen(s[i:])
 				sb.WriteString(s[i:end])
@@ -150,7 +152,7 @@ func isTidy(s string) bool {
 // runLen is the length of the run of base64 characters s begins with.
 func runLen(s string) int {
 	n := 0
-	for n < len(s) && (kinds[s[n]] == kindLetter || kinds[s[n]] == kindDigit || kinds[s[n]] == kindUnder ||
+	for n < len(s) && (facts.Letter(s[n]) || facts.Digit(s[n]) || s[n] == '_' ||
 		s[n] == '+' || s[n] == '/' || s[n] == '=' || s[n] == '-') {
 		n++
 	}
@@ -165,7 +167,7 @@ const minData = 40
 // longer than the longest name, without a sign that paths and words have, is data.
 func dataRun(s string) int {
 	switch n := runLen(s); {
-	case n > maxChunk, n >= minData && looksEncoded(s[:n]):
+	case n > facts.MaxName, n >= minData && looksEncoded(s[:n]):
 		return n
 	default:
 		return 0

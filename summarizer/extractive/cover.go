@@ -28,7 +28,7 @@ func (f *filler) mostlySaid(c *candidate) bool {
 	}
 	refs := f.refs[f.units[c.unit].first:f.units[c.unit].last]
 	for _, id := range refs {
-		if !f.covered[id] && f.lex.terms[id].class.fact() {
+		if !f.covered[id] && f.lex.terms[id].class.Fact() {
 			return false
 		}
 	}

@@ -29,8 +29,8 @@
 //
 // # Files of this package
 //
-// Reading: source, markup, units, records. Terms: shapes, lexicon, query, cues,
-// cuewords. Rules: draft, notes, user, said, actions, outcome, files, plan.
+// Reading: source, units, records. Terms: lexicon, query; what a fact looks like is
+// package facts. Rules: draft, notes, user, said, actions, outcome, files, plan.
 // Update: previous, carry. Choice: fill, ledger, cover, prose, rank. Writing:
 // clip, render, finish.
 package extractive

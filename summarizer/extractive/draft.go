@@ -6,6 +6,7 @@ import (
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/redact"
 	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // draft is everything the rules found, before the budget decides.
@@ -14,7 +15,7 @@ type draft struct {
 	script  *script
 	secret  *redact.Redactor
 	lex     *lexicon
-	cues    *lookout
+	cues    *facts.Lookout
 	units   []unit
 	refs    []int32
 	weights []float64
@@ -30,7 +31,7 @@ type draft struct {
 }
 
 // newDraft reads the middle and prepares the measures every rule uses.
-func newDraft(req *summarizer.Request, secret *redact.Redactor, cues *lookout) *draft {
+func newDraft(req *summarizer.Request, secret *redact.Redactor, cues *facts.Lookout) *draft {
 	s := read(req, secret)
 	q := newQuery(req.Focus)
 	if q.empty() {
@@ -68,7 +69,7 @@ func (d *draft) noteCalls() {
 			if len(text) > maxKeyArg {
 				continue
 			}
-			terms(text, func(start, end int, cl class) {
+			facts.Terms(text, func(start, end int, cl facts.Class) {
 				d.lex.terms[d.lex.id(text[start:end], cl)].seen(-2-int32(i), int32(c.turn), voiceCall)
 			})
 		}
@@ -78,7 +79,7 @@ func (d *draft) noteCalls() {
 // refsOf lists the terms of a text without counting them.
 func (d *draft) refsOf(text string) []int32 {
 	var refs []int32
-	terms(text, func(start, end int, c class) { refs = append(refs, d.lex.id(text[start:end], c)) })
+	facts.Terms(text, func(start, end int, c facts.Class) { refs = append(refs, d.lex.id(text[start:end], c)) })
 	for len(d.weights) < len(d.lex.terms) {
 		d.weights = append(d.weights, shapeWeight(d.lex.terms[len(d.weights)].class))
 	}

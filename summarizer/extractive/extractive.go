@@ -8,16 +8,17 @@ import (
 
 	"github.com/elbowroom/elbowroom/internal/redact"
 	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // Summarizer is the embedded summarizer. It is safe for concurrent use; create it
 // with [New].
 type Summarizer struct {
-	cues *lookout
+	cues *facts.Lookout
 }
 
 // New returns the embedded summarizer.
-func New() *Summarizer { return &Summarizer{cues: newLookout()} }
+func New() *Summarizer { return &Summarizer{cues: facts.NewLookout()} }
 
 // Name is the rung's name.
 func (s *Summarizer) Name() string { return summarizer.Extractive }
@@ -31,7 +32,7 @@ func (s *Summarizer) Summarize(ctx context.Context, req summarizer.Request) (sum
 	}
 	cues := s.cues
 	if cues == nil {
-		cues = newLookout()
+		cues = facts.NewLookout()
 	}
 	var secret *redact.Redactor // keeps every secret
 	if !req.KeepSecrets {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/elbowroom/elbowroom/conversation"
+
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // touch is what was done to a file.
@@ -60,7 +62,7 @@ func (d *draft) fileNotes() {
 	var files []file
 	note1 := func(p string, t touch, call int) {
 		p = strings.TrimSuffix(tidy(p), "/")
-		if len(p) < 3 || len(p) > maxChunk {
+		if len(p) < 3 || len(p) > facts.MaxName {
 			return
 		}
 		n, ok := numbers[p]
@@ -227,12 +229,12 @@ func readCommand(w string) bool {
 
 // pathLike reports whether a word of a command names a file.
 func pathLike(w string) bool {
-	if len(w) < 4 || len(w) > maxChunk || w[0] == '-' || w[0] == '$' || strings.ContainsAny(w, "*{}()<>|$`\\\"'=@,^[]!:;") || strings.Contains(w, "//") || strings.HasPrefix(w, "/dev/") {
+	if len(w) < 4 || len(w) > facts.MaxName || w[0] == '-' || w[0] == '$' || strings.ContainsAny(w, "*{}()<>|$`\\\"'=@,^[]!:;") || strings.Contains(w, "//") || strings.HasPrefix(w, "/dev/") {
 		return false
 	}
 	ext := path.Ext(w)
-	if len(ext) < 2 || len(ext) > 6 || kinds[ext[1]] != kindLetter {
-		return strings.Count(w, "/") >= 2 && kinds[w[len(w)-1]] == kindLetter && !strings.HasPrefix(w, "s/")
+	if len(ext) < 2 || len(ext) > 6 || !facts.Letter(ext[1]) {
+		return strings.Count(w, "/") >= 2 && facts.Letter(w[len(w)-1]) && !strings.HasPrefix(w, "s/")
 	}
-	return kinds[w[0]] == kindLetter || w[0] == '/' || w[0] == '.' || w[0] == '~' || w[0] == '_'
+	return facts.Letter(w[0]) || w[0] == '/' || w[0] == '.' || w[0] == '~' || w[0] == '_'
 }

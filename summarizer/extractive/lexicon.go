@@ -3,57 +3,36 @@ package extractive
 import (
 	"hash/maphash"
 	"math"
-)
 
-// class is the shape of a term. Shapes, not dictionaries, say what is a fact:
-// anything that does not look like an ordinary word is likely to be a name that
-// must be spelled right later.
-type class uint8
-
-const (
-	classGram    class = iota // two neighbouring characters of a script without spaces
-	classWord                 // an ordinary word
-	className                 // a capitalised word
-	classCaps                 // a word in capitals: a code, a constant
-	classKebab                // words joined by '-'
-	classNumber               // three digits or more, or a decimal
-	classSymbol               // snake_case, camelCase, a dotted name, a file name
-	classMixed                // letters and digits: identifiers, versions, hashes
-	classPair                 // key=value, file:line
-	classPath                 // with a slash
-	classAddress              // URL or e-mail
-	classCount
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // shapeWeight says how much a term of each class is worth before rarity and use.
 // Words count a little: that is what makes prose compete at all.
-func shapeWeight(c class) float64 {
+func shapeWeight(c facts.Class) float64 {
 	switch c {
-	case classGram:
+	case facts.Gram:
 		return 0.03
-	case classWord:
+	case facts.Word:
 		return 0.03
-	case className:
+	case facts.Name:
 		return 0.12
-	case classCaps:
+	case facts.Caps:
 		return 0.4
-	case classKebab, classPair:
+	case facts.Kebab, facts.Pair:
 		return 0.4
-	case classNumber:
+	case facts.Number:
 		return 0.7
 	default:
 		return 1
 	}
 }
 
-// fact reports whether terms of the class count as facts of a message.
-func (c class) fact() bool { return c >= classCaps }
-
 // term is one distinct string met in the middle.
 type term struct {
 	text  string
 	hash  uint64
-	class class
+	class facts.Class
 	// voices has a bit for each voice that used the term.
 	voices uint8
 	// alarm is set for words that tell of an error.
@@ -85,7 +64,7 @@ func newLexicon(q *query, bytes int) *lexicon {
 }
 
 // id returns the number of a term. The class of its first appearance stays.
-func (x *lexicon) id(text string, c class) int32 {
+func (x *lexicon) id(text string, c facts.Class) int32 {
 	if 2*len(x.terms) >= len(x.slots) {
 		x.grow()
 	}
@@ -95,7 +74,7 @@ func (x *lexicon) id(text string, c class) int32 {
 		slot := x.slots[at]
 		if slot == 0 {
 			x.slots[at] = int32(len(x.terms) + 1)
-			x.terms = append(x.terms, term{text: text, hash: hash, class: c, lastTurn: -1, lastUnit: -1, alarm: alarming(text, c), query: x.query.match(text)})
+			x.terms = append(x.terms, term{text: text, hash: hash, class: c, lastTurn: -1, lastUnit: -1, alarm: facts.Alarming(text, c), query: x.query.match(text)})
 			return int32(len(x.terms) - 1)
 		}
 		if t := &x.terms[slot-1]; t.hash == hash && t.text == text {

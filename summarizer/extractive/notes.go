@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // section is the place of a note in the summary, in the order of the page.
@@ -88,7 +89,7 @@ func sameText(s string) string {
 	sb.Grow(len(s))
 	space := false
 	for _, r := range strings.ToLower(s) {
-		if r < 0x80 && kinds[byte(r)] != kindLetter && kinds[byte(r)] != kindDigit {
+		if r < 0x80 && !facts.Letter(byte(r)) && !facts.Digit(byte(r)) {
 			space = sb.Len() > 0
 			continue
 		}

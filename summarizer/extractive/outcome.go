@@ -3,6 +3,8 @@ package extractive
 import (
 	"strconv"
 	"strings"
+
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // outcome is what came of a call.
@@ -25,7 +27,7 @@ func (d *draft) outcomeOf(c *call) outcome {
 		return outcome{failed: c.failed}
 	}
 	p := &d.script.passages[c.result]
-	code, coded := exitCode(p.text)
+	code, coded := facts.ExitCode(p.text)
 	failed := c.failed || coded && code != 0 || !coded && errorResult(p.text)
 	switch {
 	case failed:
@@ -79,27 +81,4 @@ func errorResult(text string) bool {
 		}
 	}
 	return false
-}
-
-// exitCode finds the exit code a result names near its end or its beginning.
-func exitCode(text string) (int, bool) {
-	for _, part := range [...]string{text[max(0, len(text)-400):], text[:min(len(text), 300)]} {
-		if !strings.Contains(part, "xit") && !strings.Contains(part, "eturn") {
-			continue
-		}
-		part = strings.ToLower(part)
-		for _, mark := range [...]string{"exit code", "exit_code", "exitcode", "exit status", "returncode", "return code", "exited with"} {
-			for at := strings.LastIndex(part, mark); at >= 0; at = strings.LastIndex(part[:at], mark) {
-				rest := strings.TrimLeft(part[at+len(mark):], " \"'`:=>)*code")
-				end := 0
-				for end < len(rest) && end < 4 && (rest[end] >= '0' && rest[end] <= '9' || end == 0 && rest[end] == '-') {
-					end++
-				}
-				if code, err := strconv.Atoi(rest[:end]); err == nil {
-					return code, true
-				}
-			}
-		}
-	}
-	return 0, false
 }

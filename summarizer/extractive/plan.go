@@ -1,14 +1,20 @@
 package extractive
 
 import (
-	"encoding/json"
 	"strings"
+
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // task is one entry of a todo list.
 type task struct {
 	text   string
 	status section // sectionDone, sectionInProgress, sectionNext or sectionBlocked
+}
+
+// taskSections are the sections of the states of a task. It is never written to.
+var taskSections = [...]section{
+	facts.TaskOpen: sectionNext, facts.TaskInProgress: sectionInProgress, facts.TaskBlocked: sectionBlocked, facts.TaskDone: sectionDone,
 }
 
 // planNotes tells the last state of the todo list: of a todo tool, or of a
@@ -25,8 +31,7 @@ func (d *draft) planNotes() {
 
 // isTodo reports whether a call writes a todo list.
 func isTodo(c *call) bool {
-	name := strings.ToLower(c.name)
-	return strings.Contains(name, "todo") || name == "update_plan" || name == "updateplan"
+	return facts.TodoTool(c.name)
 }
 
 func (d *draft) toolPlan() (tasks []task, index, turn int) {
@@ -40,47 +45,15 @@ func (d *draft) toolPlan() (tasks []task, index, turn int) {
 			if a.IsString {
 				value = a.Text
 			}
-			if tasks = parseTasks(value); len(tasks) > 0 {
+			for _, t := range facts.ParseTasks(value) {
+				tasks = append(tasks, task{text: t.Text, status: taskSections[t.State]})
+			}
+			if len(tasks) > 0 {
 				return tasks, c.index, c.turn
 			}
 		}
 	}
 	return nil, 0, -1
-}
-
-// parseTasks reads a list of tasks in the spellings of the known todo tools.
-func parseTasks(value string) []task {
-	var entries []struct {
-		Content, Step, Title, Text, Task, Description, Name, Status, State string
-		Completed, Done                                                    any
-	}
-	if !strings.HasPrefix(strings.TrimSpace(value), "[") || json.Unmarshal([]byte(value), &entries) != nil {
-		return nil
-	}
-	var tasks []task
-	for _, e := range entries {
-		t := task{status: sectionNext}
-		for _, s := range []string{e.Content, e.Step, e.Title, e.Text, e.Task, e.Name, e.Description} {
-			if s != "" {
-				t.text = s
-				break
-			}
-		}
-		switch s := strings.ToLower(e.Status + e.State); {
-		case e.Completed == true, e.Done == true, s == "completed", s == "done", s == "complete", s == "finished":
-			t.status = sectionDone
-		case strings.HasPrefix(s, "in_progress"), strings.HasPrefix(s, "in-progress"), s == "active", s == "doing", s == "in progress":
-			t.status = sectionInProgress
-		case s == "blocked", s == "failed":
-			t.status = sectionBlocked
-		case s == "cancelled", s == "canceled", s == "skipped":
-			continue
-		}
-		if t.text != "" {
-			tasks = append(tasks, t)
-		}
-	}
-	return tasks
 }
 
 // checklist finds the newest message of the assistant with two boxes or more.

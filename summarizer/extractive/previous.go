@@ -6,6 +6,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/internal/redact"
 	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // maxPrevious bounds how much of an earlier summary is read, in bytes.
@@ -17,7 +18,7 @@ const maxCarriedLine = 400
 // readPrevious takes an earlier summary apart into lines by section. Ours keep
 // their tags, with the round in front once; lines of other formats get the round
 // alone. Its text is quoted data: nothing in it becomes an open task.
-func readPrevious(text string, round int, secret *redact.Redactor, cues *lookout) [sectionCount][]*note {
+func readPrevious(text string, round int, secret *redact.Redactor, cues *facts.Lookout) [sectionCount][]*note {
 	var out [sectionCount][]*note
 	secret.Reserve(text)
 	text = secret.Text(text[:border(text, min(len(text), maxPrevious))])
@@ -104,7 +105,7 @@ func sectionOf(title string) (s section, demoted bool) {
 
 // carriedLine reads one line of an earlier summary. It reports false for lines
 // that say nothing.
-func carriedLine(line string, round int, cues *lookout) (note, bool) {
+func carriedLine(line string, round int, cues *facts.Lookout) (note, bool) {
 	rest, item := strings.CutPrefix(line, "- ")
 	if !item {
 		rest, item = strings.CutPrefix(line, "* ")
@@ -128,7 +129,7 @@ func carriedLine(line string, round int, cues *lookout) (note, bool) {
 		}
 		n.tag = prefix
 		n.text = clip(tidy(rest), maxCarriedLine)
-		if cues.scan(n.text)&cueDirective != 0 {
+		if cues.Scan(n.text)&facts.CueDirective != 0 {
 			n.text = quoted("earlier summary", n.text)
 		}
 	}

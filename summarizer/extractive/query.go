@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // query holds the words of the newest request, or of the focus, that lines are
@@ -20,9 +22,9 @@ func newQuery(texts ...string) *query {
 	q := &query{numbers: make(map[string]int16)}
 	for _, text := range texts {
 		text = text[:min(len(text), 16<<10)]
-		terms(text, func(start, end int, c class) {
+		facts.Terms(text, func(start, end int, c facts.Class) {
 			word := stem(text[start:end])
-			if c == classWord && (len(word) < 3 || stopWord(word)) || len(q.numbers) >= math.MaxInt16 {
+			if c == facts.Word && (len(word) < 3 || stopWord(word)) || len(q.numbers) >= math.MaxInt16 {
 				return
 			}
 			if _, ok := q.numbers[word]; !ok {
@@ -46,7 +48,7 @@ func (q *query) match(text string) int16 {
 	}
 	start := 0
 	for i := 1; i <= len(text); i++ {
-		if i < len(text) && kinds[text[i]] != kindJoint && text[i] != '_' && !hump(text, i) {
+		if i < len(text) && !facts.Joint(text[i]) && text[i] != '_' && !hump(text, i) {
 			continue
 		}
 		if i-start >= 3 && i-start < len(text) {

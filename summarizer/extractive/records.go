@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // maxRecord is the size of a record in bytes; larger objects become several.
@@ -141,7 +143,7 @@ func (j *recordReader) value(key string, rec *record, depth int) bool {
 		return true
 	}
 	start := j.pos
-	for j.pos < len(j.src) && (kinds[j.src[j.pos]] == kindLetter || kinds[j.src[j.pos]] == kindDigit || strings.IndexByte("+-.", j.src[j.pos]) >= 0) {
+	for j.pos < len(j.src) && (facts.Letter(j.src[j.pos]) || facts.Digit(j.src[j.pos]) || strings.IndexByte("+-.", j.src[j.pos]) >= 0) {
 		j.pos++
 	}
 	if word := j.src[start:j.pos]; word != "null" && word != "" {

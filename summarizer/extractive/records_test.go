@@ -115,17 +115,3 @@ func TestProseIsCutIntoSentencesOfAnyScript(t *testing.T) {
 		})
 	}
 }
-
-func TestReasoningTagsAreCut(t *testing.T) {
-	for in, want := range map[string]string{
-		"<think>x</think>answer":                           "answer",
-		"a <thinking>x</thinking>b <think>y":               "a b ",
-		"x</think>answer":                                  "answer",
-		"if a < b then <b>bold</b>":                        "if a < b then <b>bold</b>",
-		"<REASONING_SCRATCHPAD>z</REASONING_SCRATCHPAD>ok": "ok",
-	} {
-		if got := withoutReasoning(in); got != want {
-			t.Errorf("withoutReasoning(%q) = %q, want %q", in, got, want)
-		}
-	}
-}

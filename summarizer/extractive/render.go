@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // label begins a line of chosen units: who says it, and where.
@@ -22,7 +24,7 @@ func (f *filler) quote(u int32) string {
 	switch v := f.script.passages[un.passage].voice; {
 	case v == voiceUser || v == voiceAssistant:
 		return `"` + text + `"`
-	case f.cues.scan(text)&cueDirective != 0 || roleMarker(text):
+	case f.cues.Scan(text)&facts.CueDirective != 0 || roleMarker(text):
 		return `says "` + text + `"`
 	}
 	return text

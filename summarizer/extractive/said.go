@@ -1,5 +1,9 @@
 package extractive
 
+import (
+	"github.com/elbowroom/elbowroom/summarizer/facts"
+)
+
 // saidNotes picks what the assistant decided, what it reported as finished, and
 // what it meant to do next.
 func (d *draft) saidNotes() {
@@ -12,15 +16,15 @@ func (d *draft) saidNotes() {
 		last = i
 		for u := p.first; u < p.last; u++ {
 			un := &d.units[u]
-			if un.flags&flagProse == 0 || un.flags&(flagChecked|flagOpen) != 0 || len(un.text) < 16 || codeLike(un.text) {
+			if un.flags&flagProse == 0 || un.flags&(flagChecked|flagOpen) != 0 || len(un.text) < 16 || facts.CodeLike(un.text) {
 				continue
 			}
-			found := d.cues.scan(un.text)
+			found := d.cues.Scan(un.text)
 			n := note{index: p.index, turn: p.turn, voice: voiceAssistant, score: d.worth(d.refs[un.first:un.last]) * d.recency(i)}
 			switch {
-			case found&cueDecision != 0 && !question(un.text):
+			case found&facts.CueDecision != 0 && !facts.Question(un.text):
 				n.section = sectionDecisions
-			case found&cueDone != 0 && found&cueNext == 0 && !question(un.text):
+			case found&facts.CueDone != 0 && found&facts.CueNext == 0 && !facts.Question(un.text):
 				n.section = sectionDone
 			default:
 				continue
@@ -54,9 +58,9 @@ func (d *draft) nextNotes(last int) {
 				n := note{section: sectionNext, index: p.index, turn: p.turn, voice: voiceAssistant, score: 1}
 				text := clip(tidy(s), maxSentence)
 				switch {
-				case question(s):
+				case facts.Question(s):
 					n.text, n.score = quoted("assistant asked", text), 2
-				case d.cues.scan(s)&cueNext != 0:
+				case d.cues.Scan(s)&facts.CueNext != 0:
 					n.text = quoted("assistant", text)
 				default:
 					return

@@ -7,6 +7,7 @@ import (
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/redact"
 	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // voice is who says a text. It decides how much the text counts and how it is
@@ -105,7 +106,7 @@ func (r *reader) block(m *conversation.Message, b *conversation.Block, ref conve
 		case conversation.RoleUser:
 			r.userText(b.Text)
 		case conversation.RoleAssistant:
-			r.add(voiceAssistant, "assistant", withoutReasoning(b.Text), -1)
+			r.add(voiceAssistant, "assistant", facts.WithoutReasoning(b.Text), -1)
 		default:
 			r.add(voiceTool, toolName(m.Name, m.RawRole), b.Text, -1)
 		}
@@ -145,20 +146,20 @@ func (r *reader) userText(text string) {
 	if strings.TrimSpace(text) == r.latest {
 		return // it is kept in the conversation itself
 	}
-	if harnessText(text) {
+	if facts.HarnessText(text) {
 		r.add(voiceNote, "harness", text, -1)
 		return
 	}
-	said, injected := splitInjected(text)
+	said, injected := facts.SplitInjected(text)
 	if conversation.Blank(said) && len(injected) > 0 {
 		for _, in := range injected {
-			r.add(voiceNote, in.tag, in.text, -1)
+			r.add(voiceNote, in.Tag, in.Text, -1)
 		}
 		return
 	}
 	r.add(voiceUser, "user", said, -1)
 	for _, in := range injected {
-		r.add(voiceNote, in.tag, in.text, -1)
+		r.add(voiceNote, in.Tag, in.Text, -1)
 	}
 }
 
@@ -209,7 +210,7 @@ func (r *reader) result(b *conversation.Block, ref conversation.Ref) {
 			r.opaque(name, part)
 		}
 	}
-	p := r.add(voiceTool, name, withoutInjected(b.ResultText()), n)
+	p := r.add(voiceTool, name, facts.WithoutInjected(b.ResultText()), n)
 	if !known {
 		return
 	}

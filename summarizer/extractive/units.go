@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/sentences"
+
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // Sizes of a unit, in bytes. Short units let a summary hold many facts, each
@@ -65,7 +67,7 @@ func (c *cutter) run() {
 		p.last = len(c.units)
 		for u := p.first; u < p.last; u++ {
 			for _, id := range c.refs[c.units[u].first:c.units[u].last] {
-				if c.lex.terms[id].class.fact() {
+				if c.lex.terms[id].class.Fact() {
 					p.facts++
 				}
 			}
@@ -81,7 +83,7 @@ func (c *cutter) unit(text string, flags uint8) {
 	}
 	n := int32(len(c.units))
 	first := int32(len(c.refs))
-	terms(text, func(start, end int, cl class) {
+	facts.Terms(text, func(start, end int, cl facts.Class) {
 		id := c.lex.id(text[start:end], cl)
 		t := &c.lex.terms[id]
 		t.seen(n, c.turn, c.voice)

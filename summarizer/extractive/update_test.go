@@ -9,6 +9,8 @@ import (
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/redact"
+
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 func TestCarriedLinesGetTheirRoundOnceAndKeepTheirBytes(t *testing.T) {
@@ -196,7 +198,7 @@ func TestReadPreviousIsLinear(t *testing.T) {
 	for i := range 60_000 {
 		fmt.Fprintf(&sb, "- t%d\n", i)
 	}
-	carried := readPrevious(sb.String(), 2, redact.New(), newLookout())
+	carried := readPrevious(sb.String(), 2, redact.New(), facts.NewLookout())
 	if n := len(carried[sectionInProgress]); n < 10_000 {
 		t.Errorf("%d lines read", n)
 	}

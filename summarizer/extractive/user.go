@@ -2,6 +2,8 @@ package extractive
 
 import (
 	"strings"
+
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // Sizes of lines that quote a user, in bytes.
@@ -124,7 +126,7 @@ func (d *draft) opening(p *passage) []string {
 
 // isRule reports whether the user's sentence sets a rule or states a preference.
 func (d *draft) isRule(un *unit) bool {
-	return un.flags&flagProse != 0 && len(un.text) >= 8 && !question(un.text) && !codeLike(un.text) && d.cues.scan(un.text)&cueRule != 0
+	return un.flags&flagProse != 0 && len(un.text) >= 8 && !facts.Question(un.text) && !facts.CodeLike(un.text) && d.cues.Scan(un.text)&facts.CueRule != 0
 }
 
 // trivial is true of "ok", "go on" and the like: short, and naming nothing.
@@ -133,7 +135,7 @@ func trivial(s string) bool {
 		return false
 	}
 	named := false
-	terms(s, func(_, _ int, c class) { named = named || c.fact() || c == classGram })
+	facts.Terms(s, func(_, _ int, c facts.Class) { named = named || c.Fact() || c == facts.Gram })
 	return !named
 }
 

@@ -1,4 +1,4 @@
-package extractive
+package facts
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 // reasoningTags hold a model's thinking where a server puts it into the text.
 var reasoningTags = [...]string{"think", "thinking", "reasoning", "REASONING_SCRATCHPAD", "thought"}
 
-// withoutReasoning cuts inline thinking, closed or not, out of assistant text.
-func withoutReasoning(text string) string {
+// WithoutReasoning cuts inline thinking, closed or not, out of assistant text.
+func WithoutReasoning(text string) string {
 	if strings.IndexByte(text, '<') < 0 {
 		return text
 	}
@@ -58,12 +58,12 @@ var injectedTags = [...]string{
 	"local-command-stderr", "local-command-caveat", "command-name", "command-message", "command-args", "skills", "git_status", "injected_context",
 }
 
-// injectedBlock is one block and its tag.
-type injectedBlock struct{ tag, text string }
+// Injected is one block and its tag.
+type Injected struct{ Tag, Text string }
 
-// splitInjected parts a text into what stands outside and inside of injected
+// SplitInjected parts a text into what stands outside and inside of injected
 // blocks. A block begins at the start of a line.
-func splitInjected(text string) (said string, blocks []injectedBlock) {
+func SplitInjected(text string) (said string, blocks []Injected) {
 	if strings.IndexByte(text, '<') < 0 {
 		return text, nil
 	}
@@ -83,7 +83,7 @@ func splitInjected(text string) (said string, blocks []injectedBlock) {
 			continue
 		}
 		sb.WriteString(rest[:at])
-		blocks = append(blocks, injectedBlock{name, rest[open : open+end]})
+		blocks = append(blocks, Injected{name, rest[open : open+end]})
 		rest = rest[open+end+len(name)+3:]
 	}
 	if len(blocks) == 0 {
@@ -93,8 +93,8 @@ func splitInjected(text string) (said string, blocks []injectedBlock) {
 	return sb.String(), blocks
 }
 
-// withoutInjected drops injected blocks from a tool result.
-func withoutInjected(text string) string {
+// WithoutInjected drops injected blocks from a tool result.
+func WithoutInjected(text string) string {
 	if !strings.Contains(text, "<system") {
 		return text
 	}
@@ -131,9 +131,9 @@ func tagCloses(s string) bool {
 	return gt >= 0 && (nl < 0 || gt < nl)
 }
 
-// harnessText reports whether a message with role user was written by a program:
+// HarnessText reports whether a message with role user was written by a program:
 // summaries of other tools, notices, continuation prompts.
-func harnessText(text string) bool {
+func HarnessText(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	for _, prefix := range [...]string{
 		"This session is being continued from a previous conversation",

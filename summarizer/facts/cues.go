@@ -1,4 +1,4 @@
-package extractive
+package facts
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// lookout finds cue words. It is built once and read only.
-type lookout struct {
+// Lookout finds cue words. It is built once and read only.
+type Lookout struct {
 	words map[string][]phrase // by first word, for alphabets
 	signs map[rune][]phrase   // by first character, for scripts without spaces
 }
@@ -15,15 +15,16 @@ type lookout struct {
 // phrase is what must follow the first word or character.
 type phrase struct {
 	rest string
-	cue  cue
+	cue  Cue
 }
 
-func newLookout() *lookout {
-	l := &lookout{words: make(map[string][]phrase), signs: make(map[rune][]phrase)}
+// NewLookout reads the cue words.
+func NewLookout() *Lookout {
+	l := &Lookout{words: make(map[string][]phrase), signs: make(map[rune][]phrase)}
 	for _, group := range cueWords {
 		for _, w := range strings.Split(group.words, "|") {
 			r, n := utf8.DecodeRuneInString(w)
-			if unspaced(r) || hangul(r) {
+			if Unspaced(r) || hangul(r) {
 				l.signs[r] = append(l.signs[r], phrase{w[n:], group.cue})
 				continue
 			}
@@ -47,7 +48,7 @@ func wordEnd(s string, i int) int {
 			continue
 		case c >= utf8.RuneSelf:
 			r, n := utf8.DecodeRuneInString(s[i:])
-			if unicode.IsLetter(r) && !unspaced(r) && !hangul(r) || r == '’' || unicode.Is(unicode.Mn, r) {
+			if unicode.IsLetter(r) && !Unspaced(r) && !hangul(r) || r == '’' || unicode.Is(unicode.Mn, r) {
 				i += n
 				continue
 			}
@@ -60,10 +61,10 @@ func wordEnd(s string, i int) int {
 // maxCueScan bounds how much of a sentence is looked at, in bytes.
 const maxCueScan = 1200
 
-// scan returns the cues of a sentence.
-func (l *lookout) scan(s string) cue {
-	var found cue
-	s = s[:border(s, min(len(s), maxCueScan))]
+// Scan returns the cues of a sentence.
+func (l *Lookout) Scan(s string) Cue {
+	var found Cue
+	s = validPrefix(s[:min(len(s), maxCueScan)])
 	var buf [32]byte
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -91,7 +92,7 @@ func (l *lookout) scan(s string) cue {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if unspaced(r) || hangul(r) {
+		if Unspaced(r) || hangul(r) {
 			for _, p := range l.signs[r] {
 				if strings.HasPrefix(s[i+n:], p.rest) {
 					found |= p.cue
@@ -123,8 +124,8 @@ func inName(s string, start, end int) bool {
 		end+1 < len(s) && (s[end] == '.' || s[end] == '-') && kinds[s[end+1]] == kindLetter
 }
 
-// codeLike reports whether a line is code or output rather than a sentence.
-func codeLike(s string) bool {
+// CodeLike reports whether a line is code or output rather than a sentence.
+func CodeLike(s string) bool {
 	signs, letters, spaces := 0, 0, 0
 	for i := range len(s) {
 		switch c := s[i]; c {
@@ -178,8 +179,8 @@ func follows(s, rest string) bool {
 	return wordEnd(s, len(rest)) == len(rest) || strings.HasSuffix(rest, " ")
 }
 
-// question reports whether a sentence asks.
-func question(s string) bool {
+// Question reports whether a sentence asks.
+func Question(s string) bool {
 	s = strings.TrimRight(s, " \t\"'*_)”»」』")
 	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") || strings.HasSuffix(s, "؟")
 }

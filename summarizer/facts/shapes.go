@@ -1,4 +1,4 @@
-package extractive
+package facts
 
 import (
 	"strings"
@@ -6,10 +6,34 @@ import (
 	"unicode/utf8"
 )
 
+// Class is the shape of a term. Shapes, not dictionaries, say what is a fact:
+// anything that does not look like an ordinary word is likely to be a name that
+// must be spelled right later.
+type Class uint8
+
+const (
+	Gram    Class = iota // two neighbouring characters of a script without spaces
+	Word                 // an ordinary word
+	Name                 // a capitalised word
+	Caps                 // a word in capitals: a code, a constant
+	Kebab                // words joined by '-'
+	Number               // three digits or more, or a decimal
+	Symbol               // snake_case, camelCase, a dotted name, a file name
+	Mixed                // letters and digits: identifiers, versions, hashes
+	Pair                 // key=value, file:line
+	Path                 // with a slash
+	Address              // URL or e-mail
+	ClassCount
+)
+
+// Fact reports whether terms of the class count as facts of a message.
+func (c Class) Fact() bool { return c >= Caps }
+
 // Limits of the scan, in bytes: longer runs are data, not names.
 const (
-	maxTerm  = 80
-	maxChunk = 240
+	maxTerm = 80
+	// MaxName is the size of the longest path or address.
+	MaxName = 240
 )
 
 // Byte kinds of the scan.
@@ -41,10 +65,10 @@ var kinds = func() (t [256]uint8) {
 	return t
 }()
 
-// terms calls add for every term of text, in order. Runs of name characters are
+// Terms calls add for every term of text, in order. Runs of name characters are
 // cut at joints; what a joint held together (a path, an address, key=value) is a
 // term of its own besides its parts.
-func terms(text string, add func(start, end int, c class)) {
+func Terms(text string, add func(start, end int, c Class)) {
 	for i := 0; i < len(text); {
 		switch kinds[text[i]] {
 		case kindLetter, kindDigit, kindUnder:
@@ -77,7 +101,7 @@ func rooted(text string, i int) bool {
 }
 
 // chunk reads the name that begins at start, its characters known up to from.
-func chunk(text string, start, from int, add func(int, int, class)) int {
+func chunk(text string, start, from int, add func(int, int, Class)) int {
 	end := from
 	joints := 0 // joints that part terms: not '.' and '-'
 	slash := false
@@ -112,7 +136,7 @@ func chunk(text string, start, from int, add func(int, int, class)) int {
 			end++
 			continue
 		case kindHigh:
-			if r, n := utf8.DecodeRuneInString(text[end:]); unicode.IsLetter(r) && !unspaced(r) || unicode.Is(unicode.Mn, r) {
+			if r, n := utf8.DecodeRuneInString(text[end:]); unicode.IsLetter(r) && !Unspaced(r) || unicode.Is(unicode.Mn, r) {
 				end += n
 				continue
 			}
@@ -135,10 +159,10 @@ done:
 }
 
 // parts emits the terms of a name with joints.
-func parts(text string, start, end int, slash bool, add func(int, int, class)) {
+func parts(text string, start, end int, slash bool, add func(int, int, Class)) {
 	at := strings.IndexByte(text[start:end], '@')
 	if at > 0 && !slash && strings.IndexByte(text[start+at:end], '.') > 0 && end-start <= maxTerm {
-		add(start, end, classAddress)
+		add(start, end, Address)
 		return
 	}
 	pieces := 0
@@ -158,7 +182,7 @@ func parts(text string, start, end int, slash bool, add func(int, int, class)) {
 		p = q + 1
 	}
 	if pieces == 2 && end-start <= maxTerm {
-		add(start, end, classPair)
+		add(start, end, Pair)
 	}
 }
 
@@ -167,15 +191,15 @@ func parting(c byte) bool {
 }
 
 // wholePath emits a path as a whole and its last element.
-func wholePath(text string, start, end int, add func(int, int, class)) {
+func wholePath(text string, start, end int, add func(int, int, Class)) {
 	for end > start+1 && text[end-1] == '/' {
 		end--
 	}
-	if end-start > maxChunk {
+	if end-start > MaxName {
 		return
 	}
 	if end-start > 3 {
-		add(start, end, classPath)
+		add(start, end, Path)
 	}
 	if at := strings.LastIndexByte(text[start:end], '/'); at >= 0 && start+at+1 < end {
 		part(text, start+at+1, end, add)
@@ -183,7 +207,7 @@ func wholePath(text string, start, end int, add func(int, int, class)) {
 }
 
 // address reads a URL whose scheme is text[start:colon].
-func address(text string, start, colon int, add func(int, int, class)) int {
+func address(text string, start, colon int, add func(int, int, Class)) int {
 	end := colon + 3
 	for end < len(text) && text[end] > ' ' && strings.IndexByte("\"'`<>()[]{}|\\,", text[end]) < 0 {
 		end++
@@ -192,8 +216,8 @@ func address(text string, start, colon int, add func(int, int, class)) int {
 		end--
 	}
 	end = start + len(validPrefix(text[start:end]))
-	if end-start <= maxChunk {
-		add(start, end, classAddress)
+	if end-start <= MaxName {
+		add(start, end, Address)
 	}
 	// The last element often is the name that comes back.
 	stop := end
@@ -218,7 +242,7 @@ func validPrefix(s string) string {
 }
 
 // part judges one name without parting joints by its shape.
-func part(text string, start, end int, add func(int, int, class)) {
+func part(text string, start, end int, add func(int, int, Class)) {
 	for start < end && kinds[text[start]] == kindJoint {
 		start++
 	}
@@ -255,50 +279,50 @@ func part(text string, start, end int, add func(int, int, class)) {
 	switch {
 	case letters == 0 && high == 0:
 		if digits >= 3 || digits >= 2 && dots == 1 {
-			add(start, end, classNumber)
+			add(start, end, Number)
 		}
 	case digits > 0 && n >= 3:
-		add(start, end, classMixed)
+		add(start, end, Mixed)
 	case digits > 0:
 	case under > 0 && letters > 1, humps > 0:
-		add(start, end, classSymbol)
+		add(start, end, Symbol)
 	case dots > 0:
 		if n >= 5 {
-			add(start, end, classSymbol)
+			add(start, end, Symbol)
 		}
 	case dashes > 0:
-		add(start, end, classKebab)
+		add(start, end, Kebab)
 	case upper == letters && letters >= 2 && high == 0:
-		add(start, end, classCaps)
+		add(start, end, Caps)
 	case upper > 0 && n >= 3:
-		add(start, end, className)
+		add(start, end, Name)
 	case n >= 3:
-		add(start, end, classWord)
+		add(start, end, Word)
 	}
 }
 
 // highRun reads text that is not ASCII at i: a word of an alphabet, or pairs of
 // neighbouring characters where words are not parted by spaces.
-func highRun(text string, i int, add func(int, int, class)) int {
+func highRun(text string, i int, add func(int, int, Class)) int {
 	r, n := utf8.DecodeRuneInString(text[i:])
 	if !unicode.IsLetter(r) {
 		return i + n
 	}
-	if !unspaced(r) {
+	if !Unspaced(r) {
 		return chunk(text, i, i+n, add)
 	}
 	for {
 		next, m := utf8.DecodeRuneInString(text[i+n:])
-		if m == 0 || !unspaced(next) || !unicode.IsLetter(next) {
+		if m == 0 || !Unspaced(next) || !unicode.IsLetter(next) {
 			return i + n
 		}
-		add(i, i+n+m, classGram)
+		add(i, i+n+m, Gram)
 		i, n = i+n, m
 	}
 }
 
-// unspaced reports whether r belongs to a script that writes no spaces between words.
-func unspaced(r rune) bool {
+// Unspaced reports whether r belongs to a script that writes no spaces between words.
+func Unspaced(r rune) bool {
 	switch {
 	case r < 0x0E00:
 		return false
@@ -315,16 +339,16 @@ func unspaced(r rune) bool {
 	return false
 }
 
-// alarming reports whether a term tells of an error.
-func alarming(text string, c class) bool {
-	if c == classGram {
+// Alarming reports whether a term tells of an error.
+func Alarming(text string, c Class) bool {
+	if c == Gram {
 		switch text {
 		case "错误", "失败", "异常", "报错", "錯誤", "失敗", "異常", "エラ", "例外":
 			return true
 		}
 		return false
 	}
-	if c != classWord && c != className && c != classCaps && c != classSymbol || len(text) < 4 {
+	if c != Word && c != Name && c != Caps && c != Symbol || len(text) < 4 {
 		return false
 	}
 	var buf [24]byte
@@ -347,3 +371,12 @@ func alarming(text string, c class) bool {
 		return strings.HasSuffix(s, "error") || strings.HasSuffix(s, "errors") || strings.HasSuffix(s, "exception")
 	}
 }
+
+// Letter reports whether b is an ASCII letter.
+func Letter(b byte) bool { return kinds[b] == kindLetter }
+
+// Digit reports whether b is an ASCII digit.
+func Digit(b byte) bool { return kinds[b] == kindDigit }
+
+// Joint reports whether b may stand between the parts of a name: . / - : @ = + # % ~
+func Joint(b byte) bool { return kinds[b] == kindJoint }
