@@ -14,42 +14,69 @@ import (
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
-// BenchmarkCountTokens compares CountTokens over a loopback connection, request decoding and response included, with the
-// counter alone on the conversation parsed beforehand: the largest recorded one, met for the first time, known, and grown
-// by one message since. The words' counts are warm throughout, as in a service that has been up for a while.
+// BenchmarkCountTokens compares CountTokens over a loopback connection, request encoding and response included, with the counter alone on the conversation parsed beforehand: the largest recorded one, cold (the vocabulary is
+// loaded and nothing was ever counted), known, and grown by one message since.
 func BenchmarkCountTokens(b *testing.B) {
 	file, format := largest(b)
 	parsed := conversation.FormatOpenAIChat
 	if format == elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES {
 		parsed = conversation.FormatAnthropicMessages
 	}
+	conv, err := conversation.Parse(parsed, file.JSON, conversation.Limits{})
+	if err != nil {
+		b.Fatal(err)
+	}
 	registry, err := tokens.NewRegistry()
 	if err != nil {
 		b.Fatal(err)
 	}
-	grow := grower(b, file.JSON)
 	for _, name := range []string{"gpt-4o", "claude-sonnet-4-5"} {
-		for _, state := range counters() {
-			client, model := dial(b, state.counter), registry.Lookup(name)
-			same := func(int) string { return file.JSON }
-			count := func(ctx context.Context, json string) error {
-				_, err := client.CountTokens(ctx, &elbowroomv1.CountTokensRequest{Conversation: native(format, json), Model: name})
-				return err
-			}
-			conv, err := conversation.Parse(parsed, file.JSON, conversation.Limits{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Run(fmt.Sprintf("%s/counter alone/%s", name, state.name), func(b *testing.B) {
-				median(b, same, func(ctx context.Context, _ string) error {
-					_, err := state.counter.Count(ctx, conv, model)
+		model := registry.Lookup(name)
+		ask := func(ctx context.Context, client elbowroomv1.ContextServiceClient, json string) error {
+			_, err := client.CountTokens(ctx, &elbowroomv1.CountTokensRequest{Conversation: native(format, json), Model: name})
+			return err
+		}
+		b.Run(name+"/counter alone/cold", func(b *testing.B) {
+			medians(b, func(int) func() error {
+				counter := tokens.NewCounter()
+				if _, err := counter.CountText(b.Context(), "tea", model); err != nil {
+					b.Fatal(err)
+				}
+				return func() error {
+					_, err := counter.Count(b.Context(), conv, model)
 					return err
+				}
+			})
+		})
+		b.Run(name+"/RPC/cold", func(b *testing.B) {
+			medians(b, func(int) func() error {
+				client := dial(b, tokens.NewCounter())
+				tea := "tea"
+				if _, err := client.CountTokens(b.Context(), &elbowroomv1.CountTokensRequest{Text: &tea, Model: name}); err != nil {
+					b.Fatal(err)
+				}
+				return func() error { return ask(b.Context(), client, file.JSON) }
+			})
+		})
+		for _, known := range []struct {
+			name  string
+			input func(i int) string
+		}{
+			{"all remembered", func(int) string { return file.JSON }},
+			{"one new message", grower(b, file.JSON)},
+		} {
+			b.Run(fmt.Sprintf("%s/RPC/%s", name, known.name), func(b *testing.B) {
+				client := dial(b, tokens.NewCounter())
+				for i := range 20 { // a service that has been up for a while
+					if err := ask(b.Context(), client, known.input(-1-i)); err != nil {
+						b.Fatal(err)
+					}
+				}
+				medians(b, func(i int) func() error {
+					json := known.input(i)
+					return func() error { return ask(b.Context(), client, json) }
 				})
 			})
-			b.Run(fmt.Sprintf("%s/RPC/%s", name, state.name), func(b *testing.B) { median(b, same, count) })
-			if state.name == "all remembered" {
-				b.Run(name+"/RPC/one new message", func(b *testing.B) { median(b, grow, count) })
-			}
 		}
 	}
 }
@@ -67,17 +94,16 @@ func grower(b *testing.B, json string) func(i int) string {
 	}
 }
 
-// median reports the median time of a call beside the mean: on a shared machine the mean says more about the neighbours.
-// Making the input is not timed.
-func median(b *testing.B, input func(i int) string, run func(context.Context, string) error) {
+// medians reports the median time of a call beside the mean: on a shared machine the mean says more about the neighbours.
+// What prepare does before each call is part of neither.
+func medians(b *testing.B, prepare func(i int) func() error) {
 	times := make([]time.Duration, 0, 1000)
-	if err := run(b.Context(), input(-1)); err != nil { // loads the vocabulary; the counter meets the conversation
-		b.Fatal(err)
-	}
 	for i := 0; b.Loop(); i++ {
-		json := input(i)
+		b.StopTimer()
+		call := prepare(i)
+		b.StartTimer()
 		start := time.Now()
-		if err := run(b.Context(), json); err != nil {
+		if err := call(); err != nil {
 			b.Fatal(err)
 		}
 		times = append(times, time.Since(start))

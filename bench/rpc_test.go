@@ -26,28 +26,33 @@ import (
 
 const messageLimit = 64 << 20
 
-// dial starts the service on a free loopback port and connects to it.
-func dial(b *testing.B, counter *tokens.Counter) elbowroomv1.ContextServiceClient {
-	b.Helper()
+// newServer is the service with the embedded summarizer.
+func newServer(counter *tokens.Counter) (*server.Server, error) {
 	registry, err := tokens.NewRegistry()
 	if err != nil {
-		b.Fatal(err)
+		return nil, err
 	}
 	memory, err := store.NewMemory(store.MemoryOptions{})
 	if err != nil {
-		b.Fatal(err)
+		return nil, err
 	}
 	steps, err := ladder.New(ladder.Options{Rungs: []summarizer.Summarizer{extractive.New()}, Store: memory})
 	if err != nil {
-		b.Fatal(err)
+		return nil, err
 	}
 	engine, err := compressor.New(compressor.Options{Counter: counter, Ladder: steps, Store: memory})
 	if err != nil {
-		b.Fatal(err)
+		return nil, err
 	}
-	srv, err := server.New(server.Options{
+	return server.New(server.Options{
 		Compressor: engine, Counter: counter, Registry: registry, Log: slog.New(slog.DiscardHandler),
 	})
+}
+
+// dial starts the service on a free loopback port and connects to it.
+func dial(b *testing.B, counter *tokens.Counter) elbowroomv1.ContextServiceClient {
+	b.Helper()
+	srv, err := newServer(counter)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -72,6 +72,7 @@ const (
 	FailureTimeout     Failure = "timeout"      // the call's own deadline passed
 	FailureNetwork     Failure = "network"      // refused, reset, broken off mid-answer
 	FailureBadResponse Failure = "bad_response" // not what the protocol promises, or larger than allowed
+	FailureBreakerOpen Failure = "breaker_open" // no call was made: too many failed a short while ago
 )
 
 // Retryable reports whether the same call may succeed when made again.

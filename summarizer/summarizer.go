@@ -18,7 +18,9 @@ const (
 	SectionInProgress      = "In progress"
 	SectionBlocked         = "Blocked"
 	SectionDecisions       = "Key decisions"
+	SectionQuestions       = "Resolved questions"
 	SectionFiles           = "Relevant files"
+	SectionErrors          = "Errors and fixes"
 	SectionNextSteps       = "Next steps"
 	SectionCriticalContext = "Critical context"
 )

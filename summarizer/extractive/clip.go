@@ -167,33 +167,11 @@ const minData = 40
 // longer than the longest name, without a sign that paths and words have, is data.
 func dataRun(s string) int {
 	switch n := runLen(s); {
-	case n > facts.MaxName, n >= minData && looksEncoded(s[:n]):
+	case n > facts.MaxName, n >= minData && facts.LooksEncoded(s[:n]):
 		return n
 	default:
 		return 0
 	}
-}
-
-// looksEncoded recognizes base64 by its mixture: capitals, small letters and
-// digits throughout, and none of what joins the words of a name or path.
-func looksEncoded(run string) bool {
-	var upper, lower, digit, slash int
-	for i := range len(run) {
-		switch c := run[i]; {
-		case c >= 'A' && c <= 'Z':
-			upper++
-		case c >= 'a' && c <= 'z':
-			lower++
-		case c >= '0' && c <= '9':
-			digit++
-		case c == '/':
-			slash++
-		case c == '_' || c == '-':
-			return false
-		}
-	}
-	share := len(run) / 10
-	return upper > share && lower > share && digit*2 > share && slash <= share
 }
 
 // escapeLen is the length of the terminal escape sequence s begins with.

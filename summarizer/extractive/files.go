@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/elbowroom/elbowroom/conversation"
-
 	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 

@@ -2,8 +2,6 @@ package extractive
 
 import (
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
@@ -139,7 +137,7 @@ func (j *recordReader) value(key string, rec *record, depth int) bool {
 			return false
 		}
 		j.pos = end
-		j.text(key, unescape(j.src[start+1:end-1]), rec)
+		j.text(key, facts.Unescape(j.src[start+1:end-1]), rec)
 		return true
 	}
 	start := j.pos
@@ -199,7 +197,7 @@ func (j *recordReader) container(key string, rec *record, depth int) bool {
 			if end < 0 {
 				return false
 			}
-			member = unescape(j.src[j.pos+1 : end-1])
+			member = facts.Unescape(j.src[j.pos+1 : end-1])
 			j.pos = end
 			if !j.next(':') {
 				return false
@@ -274,66 +272,4 @@ func (j *recordReader) flush(rec *record) {
 	}
 	j.c.unit(strings.TrimSuffix(rec.sb.String(), ": "), flagBuilt)
 	rec.sb.Reset()
-}
-
-// unescape decodes the inside of a JSON string literal. Broken escapes stay.
-func unescape(s string) string {
-	esc := strings.IndexByte(s, '\\')
-	if esc < 0 {
-		return s
-	}
-	var sb strings.Builder
-	sb.Grow(len(s))
-	for esc >= 0 && esc+1 < len(s) {
-		sb.WriteString(s[:esc])
-		c := s[esc+1]
-		s = s[esc+2:]
-		switch c {
-		case 'n':
-			sb.WriteByte('\n')
-		case 't':
-			sb.WriteByte('\t')
-		case 'r', 'b', 'f':
-			sb.WriteByte(' ')
-		case 'u':
-			r, n := hexRune(s)
-			s = s[n:]
-			if utf16.IsSurrogate(r) && strings.HasPrefix(s, `\u`) {
-				low, m := hexRune(s[2:])
-				if joined := utf16.DecodeRune(r, low); joined != utf8.RuneError {
-					r = joined
-					s = s[2+m:]
-				}
-			}
-			sb.WriteRune(r)
-		default:
-			sb.WriteByte(c)
-		}
-		esc = strings.IndexByte(s, '\\')
-	}
-	sb.WriteString(s)
-	return sb.String()
-}
-
-// hexRune reads four hexadecimal digits.
-func hexRune(s string) (rune, int) {
-	if len(s) < 4 {
-		return utf8.RuneError, 0
-	}
-	var r rune
-	for i := range 4 {
-		c := s[i]
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return utf8.RuneError, 0
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, 4
 }

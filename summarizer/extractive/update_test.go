@@ -9,7 +9,6 @@ import (
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/redact"
-
 	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
