@@ -129,6 +129,11 @@ func (t *takeover) result(second *Result, joined *conversation.Rewrite) *Result 
 	for i := range r.Warnings {
 		r.Warnings[i].Message = t.index(r.Warnings[i].Message)
 	}
+	if r.Fidelity != nil {
+		for i := range r.Fidelity.Items {
+			r.Fidelity.Items[i].Message = t.index(r.Fidelity.Items[i].Message)
+		}
+	}
 	if t.req.PlanOnly {
 		out.Rewrite = conversation.NewRewrite(t.c)
 		r.TokensAfter, r.MessagesAfter = r.TokensBefore, r.MessagesBefore

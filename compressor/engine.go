@@ -6,6 +6,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/store"
+	"github.com/elbowroom/elbowroom/summarizer/fidelity"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
@@ -40,6 +41,7 @@ type Options struct {
 type Engine struct {
 	counter  *tokens.Counter
 	ladder   *ladder.Ladder
+	checker  *fidelity.Checker
 	policy   Policy
 	gateway  float64
 	models   []modelThreshold
@@ -72,6 +74,7 @@ func New(o Options) (*Engine, error) {
 	e := &Engine{
 		counter:  o.Counter,
 		ladder:   o.Ladder,
+		checker:  fidelity.New(),
 		policy:   o.Policy,
 		gateway:  o.GatewayThreshold,
 		models:   models,
@@ -238,7 +241,7 @@ func (j *job) conclude(result *Result, v verdict) {
 		result.Summary, result.State = "", nil
 		r.TokensAfter, r.MessagesAfter = r.TokensBefore, r.MessagesBefore
 		r.Rung, r.Round, r.MessagesSummarized, r.ThinkingRemoved = RungNone, 0, 0, 0
-		r.SummaryTokens, r.SummaryIndex = 0, -1
+		r.SummaryTokens, r.SummaryIndex, r.Fidelity = 0, -1, nil
 		r.Repairs = nil
 		if v.outcome != OutcomePlanned {
 			r.Pruned = nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/summarizer/fidelity"
 )
 
 // The frame that marks a summary inside a conversation. It is recognized by its
@@ -118,9 +119,12 @@ type earlierSummary struct {
 	row, count int // the rows of the summaries
 	round      int // of the newest of them
 	body       string
-	trace      string
-	tokens     int
-	messages   map[int]bool // their indices in the caller's list
+	// told is the body without its section of facts, which is derived anew each time;
+	// facts is that section.
+	told, facts string
+	trace       string
+	tokens      int
+	messages    map[int]bool // their indices in the caller's list
 }
 
 // findEarlier looks for summaries directly after the head, joins stacked ones,
@@ -161,6 +165,7 @@ func (j *job) findEarlier() {
 	if j.req.PreviousSummary != "" {
 		e.body, e.round = joinSummaries(j.req.PreviousSummary, e.body), max(e.round, 1)
 	}
+	e.told, e.facts = fidelity.Split(e.body)
 	j.earlier = e
 }
 

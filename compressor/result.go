@@ -7,6 +7,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/fidelity"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
@@ -116,6 +117,8 @@ type Report struct {
 	Removed           Removed
 	Redactions        []summarizer.Redaction
 	Continuity        Continuity
+	// Fidelity says what became of the facts, nil when nothing was summarized.
+	Fidelity *fidelity.Report
 }
 
 // Removed counts what was summarized away.

@@ -46,7 +46,8 @@ func (j *job) summarize(ctx context.Context) (summary, verdict, error) {
 	})
 	j.bill(result)
 	if err == nil {
-		return summary{body: result.Response.Text, rung: rungOf(result.Name)}, verdict{}, nil
+		s, err := j.checkFacts(ctx, req, result)
+		return s, verdict{}, err
 	}
 	if ctx.Err() != nil {
 		return summary{}, verdict{}, err
@@ -81,7 +82,7 @@ func (j *job) pruneOnly(reason string) (summary, verdict, error) {
 func (j *job) summaryRequest() summarizer.Request {
 	kept := j.keptMessages()
 	req := summarizer.Request{
-		Calls: j.callOf, Previous: j.earlier.body, Round: j.round(), Focus: j.req.Focus,
+		Calls: j.callOf, Previous: j.earlier.told, Round: j.round(), Focus: j.req.Focus,
 		Count: j.sizes.text, KeepSecrets: !j.rules.redact,
 	}
 	summarized := 0

@@ -14,6 +14,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
+	"github.com/elbowroom/elbowroom/summarizer/fidelity"
 )
 
 func chainServer(t *testing.T, log slog.Handler) (*Server, []link) {
@@ -137,6 +138,9 @@ func TestTheEnginesNumbersAreTheAPIs(t *testing.T) {
 		{elbowroomv1.Rung(compressor.RungLLM), "RUNG_LLM"},
 		{elbowroomv1.Rung(compressor.RungExtractive), "RUNG_EXTRACTIVE"},
 		{elbowroomv1.Rung(compressor.RungPruneOnly), "RUNG_PRUNE_ONLY"},
+		{elbowroomv1.FactFate(fidelity.Repaired), "FACT_FATE_REPAIRED"},
+		{elbowroomv1.FactFate(fidelity.Lost), "FACT_FATE_LOST"},
+		{elbowroomv1.FactFate(fidelity.Invented), "FACT_FATE_INVENTED"},
 	} {
 		if c.api.String() != c.name {
 			t.Errorf("%s is %s in the API", c.name, c.api)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/summarizer/fidelity"
 )
 
 // reportOf converts the engine's report. The engine's enumerations are those of
@@ -71,6 +72,7 @@ func reportOf(res *compressor.Result) *elbowroomv1.CompressionReport {
 	for _, x := range r.Redactions {
 		out.Redactions = append(out.Redactions, &elbowroomv1.Redaction{Kind: x.Kind, Count: count(x.Count)})
 	}
+	out.Fidelity = fidelityOf(r.Fidelity)
 	if c := r.Continuity; c.Looked {
 		out.Continuity = &elbowroomv1.Continuity{Result: elbowroomv1.ContinuityResult_CONTINUITY_RESULT_MISS}
 		if c.Hit {
@@ -94,6 +96,23 @@ func reportOf(res *compressor.Result) *elbowroomv1.CompressionReport {
 			Summarizer: u.Name, Model: u.Model, Reused: u.Reused,
 			Calls: count(u.Calls), PromptTokens: count(u.PromptTokens), CompletionTokens: count(u.CompletionTokens),
 		}
+	}
+	return out
+}
+
+func fidelityOf(r *fidelity.Report) *elbowroomv1.Fidelity {
+	if r == nil {
+		return nil
+	}
+	out := &elbowroomv1.Fidelity{
+		Facts: count(r.Facts), Kept: count(r.Kept), Repaired: count(r.Repaired), Lost: count(r.Lost), Invented: count(r.Invented),
+	}
+	for _, x := range r.Items {
+		item := &elbowroomv1.FidelityItem{Fate: elbowroomv1.FactFate(x.Fate), Kind: x.Kind, Text: x.Text}
+		if x.Message >= 0 {
+			item.MessageIndex = new(count(x.Message))
+		}
+		out.Items = append(out.Items, item)
 	}
 	return out
 }

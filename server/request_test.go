@@ -14,6 +14,7 @@ import (
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/fidelity"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
@@ -112,8 +113,11 @@ func TestReportOfConvertsEveryField(t *testing.T) {
 		Summarizer:  compressor.SummarizerUsage{Name: "n", Model: "m", Reused: true, Calls: 23, PromptTokens: 24, CompletionTokens: 25},
 		Removed:     compressor.Removed{Messages: 27, Tokens: 28, ToolCalls: 29, ToolResults: 30, Media: 31, ThinkingBlocks: 32},
 		Continuity:  compressor.Continuity{Looked: true, Hit: true, Round: 42, Key: "k", Covered: 43},
-		Redactions:  []summarizer.Redaction{{Kind: "k", Count: 44}},
-		Warnings:    []conversation.Warning{{Code: "W", Message: 26, Detail: "d"}, {Code: "X", Message: -1}},
+		Fidelity: &fidelity.Report{Facts: 45, Kept: 46, Repaired: 47, Lost: 48, Invented: 49, Items: []fidelity.Item{
+			{Fate: fidelity.Repaired, Kind: "path", Text: "a/b", Message: 50}, {Fate: fidelity.Invented, Kind: "url", Text: "u", Message: -1},
+		}},
+		Redactions: []summarizer.Redaction{{Kind: "k", Count: 44}},
+		Warnings:   []conversation.Warning{{Code: "W", Message: 26, Detail: "d"}, {Code: "X", Message: -1}},
 	}}
 	for v, i := reflect.ValueOf(in.Report), 0; i < v.NumField(); i++ {
 		if v.Field(i).IsZero() {
@@ -130,6 +134,12 @@ func TestReportOfConvertsEveryField(t *testing.T) {
 	})
 	complete(t, got.GetSummarizerUsage())
 	complete(t, got.GetRemoved())
+	complete(t, got.GetFidelity())
+	items := got.GetFidelity().GetItems()
+	complete(t, items[0])
+	if items[0].GetMessageIndex() != 50 || items[0].GetFate() != elbowroomv1.FactFate_FACT_FATE_REPAIRED || items[1].MessageIndex != nil {
+		t.Errorf("fidelity %v", items)
+	}
 	if got.GetFirstChangedIndex() != -1 || got.GetSummaryIndex() != 11 || got.GetRetryAfter().AsDuration() != time.Second {
 		t.Errorf("report %v", got)
 	}

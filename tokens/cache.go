@@ -12,6 +12,24 @@ const (
 	longBits   = 12
 )
 
+// wordCache remembers the counts of pieces of up to 15 bytes.
+type wordCache struct {
+	tiny  tinyCache
+	short shortCache
+}
+
+// add remembers that text is one token; longer texts than fit are left out.
+func (c *wordCache) add(text string) {
+	switch {
+	case len(text) <= tinyLength:
+		key := tinyKeyOf(text)
+		c.tiny.set(key).put(key, 1)
+	case len(text) <= shortLength:
+		low, high := pieceKey(text, 0, len(text))
+		c.short.put(low, high, 1)
+	}
+}
+
 // tinyCache remembers the counts of pieces of up to 7 bytes, which most are, in a quarter of a megabyte. A piece is its own key:
 // the bytes, then the length (low half byte) and the count (high half byte; a piece never has more tokens than bytes). A key
 // has four places, the first one for the last one used. A zero entry is empty.
@@ -20,6 +38,11 @@ type tinyCache struct {
 }
 
 type tinySet [4]uint64
+
+// put remembers a count of 1 to 7 in the first place; the entry in the last one goes.
+func (s *tinySet) put(key uint64, n int) {
+	s[3], s[2], s[1], s[0] = s[2], s[1], s[0], key|uint64(n)<<countShift //nolint:gosec // 1 to 7
+}
 
 func (c *tinyCache) set(key uint64) *tinySet {
 	return &c.sets[tinyHash(key)>>(64-tinyBits)]

@@ -118,7 +118,7 @@ func classes(tokens map[Class]int, digits int) Classes {
 
 func mergeSteps(t *testing.T, e *Encoding, text string) int {
 	t.Helper()
-	w := &worker{merger: merger{words: e.words}, split: e.split}
+	w := newWorker(e.words, e.split)
 	if _, err := w.count(t.Context(), strings.ToValidUTF8(text, "?")); err != nil {
 		t.Fatal(err)
 	}

@@ -89,31 +89,35 @@ func (m *merger) reset(length int) {
 // registerLength is the longest piece, in bytes, whose dead places fit one word.
 const registerLength = 63
 
-// countShort is count for pieces of up to registerLength bytes. It is the same walk with its state on the stack.
-func (m *merger) countShort(piece string, candidate uint32) int {
+// countShort is count for pieces of up to registerLength bytes. It is the same walk with its state on the stack. candidate
+// is the longest token at the start of the piece; its length comes along, so that the walk need not wait for the table
+// of tokens.
+func (m *merger) countShort(piece string, candidate uint32, length int) int {
 	var laid [registerLength + 1]uint32
 	v, dead, n, at, steps := m.words, uint64(0), 0, 0, 0
 	for at < len(piece) {
 		placed := false
 		for candidate != none {
 			steps++
-			t := v.tokens[candidate]
-			if end := at + t.length(); dead>>(end&63)&1 == 0 && (n == 0 || v.splits(laid[(n-1)&63], candidate)) {
+			if end := at + length; dead>>(end&63)&1 == 0 && (n == 0 || v.splits(laid[(n-1)&63], candidate)) {
 				laid[n&63], n, at, placed = candidate, n+1, end, true
 				break
 			}
-			candidate = t.shorter()
+			if candidate = v.tokens[candidate].shorter(); candidate != none {
+				length = v.tokens[candidate].length()
+			}
 		}
 		if placed {
 			if at < len(piece) {
-				candidate, _ = v.trie.longest(piece[at:])
+				candidate, length = v.trie.longest(piece[at:])
 			}
 			continue
 		}
 		dead |= 1 << (at & 63)
 		n--
 		candidate = laid[n&63]
-		at -= v.tokens[candidate].length()
+		length = v.tokens[candidate].length()
+		at -= length
 	}
 	m.steps += steps
 	return n

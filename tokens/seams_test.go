@@ -82,7 +82,7 @@ func TestPiecesCutAtSeamsCountAsOne(t *testing.T) {
 	for _, name := range []string{O200kBase, CL100kBase} {
 		e := newEncoding(t, name)
 		count(t, e, "load")
-		w := &worker{merger: merger{words: e.words}, split: e.split}
+		w := newWorker(e.words, e.split)
 		cut := 0
 		for range 20_000 {
 			var b strings.Builder

@@ -14,7 +14,7 @@ type vocabulary struct {
 	tokens []token
 	pairs  pairTable
 	seams  seams
-	words  wordSet
+	common *wordCache // what every worker starts with: the commonTokens
 }
 
 // token is one vocabulary entry in one word, so that a look at it costs one load:
@@ -41,6 +41,9 @@ const (
 	// idBits is the width of a token id in packed table entries.
 	idBits = 18
 	none   = 1<<idBits - 1
+	// commonTokens is how many tokens a worker knows before it has seen any text: the first ones, for a vocabulary is
+	// built from the most frequent pairs on. More of them would leave no room in the caches.
+	commonTokens = 1 << 16
 )
 
 // readVocabulary parses a file written by internal/tools/ranks, where the layout is described.
@@ -53,7 +56,7 @@ func readVocabulary(file []byte) (*vocabulary, error) {
 	if count < byteTokens || count > none {
 		return nil, fmt.Errorf("tokens: rank file of %d tokens, want %d to %d", count, byteTokens, none)
 	}
-	v := &vocabulary{tokens: make([]token, count), words: newWordSet(count*2/3, count/3)}
+	v := &vocabulary{tokens: make([]token, count), common: new(wordCache)}
 	sorted := sortedTexts{ids: make([]uint32, 0, count), ends: make([]uint32, 1, count+1)}
 	var prefixes [256]uint32 // prefixes[n]: the token of the first n bytes of the current text, plus one; 0: none
 	rest := file[header:]
@@ -98,8 +101,10 @@ func readVocabulary(file []byte) (*vocabulary, error) {
 	err := v.joinHalves()
 	for i := range sorted.ids {
 		text := sorted.text(i)
-		v.words.add(text)
 		v.seams.add(text)
+		if sorted.ids[i] < commonTokens {
+			v.common.add(string(text))
+		}
 	}
 	group.Wait()
 	return v, err

@@ -11,9 +11,15 @@ import (
 type worker struct {
 	merger
 	split *splitter
-	tiny  tinyCache
-	short shortCache
-	long  longCache
+	wordCache
+	long longCache
+}
+
+// newWorker returns a worker that has seen no text. It knows the common tokens of the vocabulary.
+func newWorker(words *vocabulary, split *splitter) *worker {
+	w := &worker{merger: merger{words: words}, split: split}
+	w.wordCache = *words.common
+	return w
 }
 
 // readAhead is how far behind the start of a piece the fast path looks.
@@ -212,28 +218,25 @@ func (w *worker) tinySearch(set *tinySet, key uint64, piece string) int {
 			return int(e >> countShift) //nolint:gosec // 1 to 7
 		}
 	}
-	n := 1
-	if !w.words.words.hasTiny(key) {
-		n = w.merged(piece)
-	}
-	set[3], set[2], set[1], set[0] = set[2], set[1], set[0], key|uint64(n)<<countShift //nolint:gosec // 1 to 7
+	n := w.merged(piece)
+	set.put(key, n)
 	return n
 }
 
 // shortMiss counts a piece that is not in the short cache and puts it there.
 func (w *worker) shortMiss(piece string, low, high uint64) int {
-	n := 1
-	if !w.words.words.hasShort(low, high) {
-		n = w.merged(piece)
-	}
+	n := w.merged(piece)
 	w.short.put(low, high, n)
 	return n
 }
 
-// merged counts a piece of at most registerLength bytes that is no token.
+// merged counts a piece of at most registerLength bytes.
 func (w *worker) merged(piece string) int {
-	first, _ := w.words.trie.longest(piece)
-	return w.merger.countShort(piece, first)
+	first, length := w.words.trie.longest(piece)
+	if length == len(piece) {
+		return 1
+	}
+	return w.merger.countShort(piece, first, length)
 }
 
 // longPiece counts a piece that fits the long cache.
@@ -242,10 +245,7 @@ func (w *worker) longPiece(piece string) int {
 	if entry.holds(piece) {
 		return int(entry.count)
 	}
-	n := 1
-	if first, length := w.words.trie.longest(piece); length < len(piece) {
-		n = w.merger.countShort(piece, first)
-	}
+	n := w.merged(piece)
 	entry.set(piece, n)
 	return n
 }

@@ -22,14 +22,27 @@ import (
 	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/server"
 	"github.com/elbowroom/elbowroom/store"
-	"github.com/elbowroom/elbowroom/summarizer"
-	"github.com/elbowroom/elbowroom/summarizer/extractive"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
+// service is a server with what it works with.
+type service struct {
+	*server.Server
+	ladder *ladder.Ladder
+	rungs  *rungs
+}
+
+// Shutdown ends the calls, and then the summaries that are still being written for
+// nobody.
+func (s *service) Shutdown(ctx context.Context) error {
+	err := s.Server.Shutdown(ctx)
+	s.ladder.Close()
+	return errors.Join(err, s.rungs.Close())
+}
+
 // newServer builds the service that a configuration describes.
-func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*server.Server, error) {
+func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*service, error) {
 	registry, err := tokens.NewRegistry()
 	if err != nil {
 		return nil, err
@@ -42,16 +55,21 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*server
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	steps, err := ladder.New(ladder.Options{Rungs: rungs(c.Summarizers), Store: memory})
+	rungs, err := newRungs(c, registry, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := ladder.New(ladder.Options{
+		Rungs: rungs.list, Store: memory, CallLimit: c.Summarizer.CallLimit, Observe: telemetry.LogSummarizerCalls(log),
+	})
 	if err != nil {
 		return nil, err
 	}
 	counter := tokens.NewCounter()
 	engine, err := compressor.New(compressor.Options{
-		Counter: counter,
-		Ladder:  steps,
-		Store:   memory,
-
+		Counter:    counter,
+		Ladder:     steps,
+		Store:      memory,
 		Continuity: c.Compression.Continuity,
 		Policy: compressor.Policy{
 			Enabled:      &c.Compression.Enabled,
@@ -74,7 +92,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*server
 	if err != nil {
 		return nil, err
 	}
-	return server.New(server.Options{
+	s, err := server.New(server.Options{
 		Compressor: engine,
 		Counter:    counter,
 		Providers:  providers,
@@ -91,15 +109,10 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*server
 			Time: c.Keepalive.Time, Timeout: c.Keepalive.Timeout, MinTime: c.Keepalive.MinTime, MaxConnectionAge: c.Keepalive.MaxConnectionAge,
 		},
 	})
-}
-
-// rungs builds the summarizers. The configuration has checked their names.
-func rungs(names []string) []summarizer.Summarizer {
-	out := make([]summarizer.Summarizer, 0, len(names))
-	for range names {
-		out = append(out, extractive.New())
+	if err != nil {
+		return nil, err
 	}
-	return out
+	return &service{Server: s, ladder: steps, rungs: rungs}, nil
 }
 
 // connection is a client of a server, its own or somebody else's.

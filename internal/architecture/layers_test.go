@@ -87,7 +87,7 @@ var layers = []layer{
 	},
 	{dir: "breakpoints", house: []string{"tokens", "conversation"}},
 	{
-		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "summarizer/ladder", "tokens", "conversation", "store", "internal/redact"},
+		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "summarizer/fidelity", "summarizer/ladder", "tokens", "conversation", "store", "internal/redact"},
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
 		tests:   []string{"breakpoints"},
 	},

@@ -29,12 +29,13 @@ type Config struct {
 
 // Summarizer says how language models are called for summaries.
 type Summarizer struct {
-	AttemptTimeout time.Duration `key:"attempt_timeout" default:"60s" placeholder:"DURATION" help:"How long one call to a language model may take."`
-	Retries        int           `key:"retries" default:"2" placeholder:"N" help:"Calls after a failed one that may succeed when made again."`
-	CallLimit      time.Duration `key:"call_limit" default:"3m" placeholder:"DURATION" help:"How long one summarizer may work on one request, retries and parts included."`
-	ContextWindow  int           `key:"context_window" default:"0" placeholder:"TOKENS" help:"Context window of the summarizing models. 0: what is known of each, 128,000 where nothing is. Longer middles are summarized in parts."`
-	PromptFile     string        `key:"prompt_file" default:"" placeholder:"FILE" help:"Template of the prompt in place of the built-in one."`
-	PluginTLS      bool          `key:"plugin_tls" name:"plugin-tls" default:"false" help:"Connect to plug-ins by TLS, with the system's certificates. Without it only plug-ins on this machine are allowed."`
+	AttemptTimeout  time.Duration `key:"attempt_timeout" default:"60s" placeholder:"DURATION" help:"How long one call to a language model may take."`
+	Retries         int           `key:"retries" default:"2" placeholder:"N" help:"Calls after a failed one that may succeed when made again."`
+	CallLimit       time.Duration `key:"call_limit" default:"3m" placeholder:"DURATION" help:"How long one summarizer may work on one request, retries and parts included."`
+	ContextWindow   int           `key:"context_window" default:"0" placeholder:"TOKENS" help:"Context window of the summarizing models. 0: what is known of each, 128,000 where nothing is. Longer middles are summarized in parts."`
+	MaxOutputTokens int           `key:"max_output_tokens" default:"16384" placeholder:"TOKENS" help:"Most tokens of one answer, reasoning included; models that think at length need more."`
+	PromptFile      string        `key:"prompt_file" default:"" placeholder:"FILE" help:"Template of the prompt in place of the built-in one."`
+	PluginTLS       bool          `key:"plugin_tls" name:"plugin-tls" default:"false" help:"Connect to plug-ins by TLS, with the system's certificates. Without it only plug-ins on this machine are allowed."`
 }
 
 // Compression are the server's defaults for what a request leaves open.

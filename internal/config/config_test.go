@@ -36,7 +36,7 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 		GRPCAddr:    "127.0.0.1:50051",
 		LogLevel:    "info",
 		Summarizers: []string{"extractive"},
-		Summarizer:  config.Summarizer{AttemptTimeout: time.Minute, Retries: 2, CallLimit: 3 * time.Minute},
+		Summarizer:  config.Summarizer{AttemptTimeout: time.Minute, Retries: 2, CallLimit: 3 * time.Minute, MaxOutputTokens: 16_384},
 		Compression: config.Compression{
 			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectLastN: 20, GatewayThreshold: 0.85, Continuity: true,
 			ModelThresholds: map[string]float64{},

@@ -21,6 +21,7 @@ func (c *Config) Validate() error {
 		atLeast("summarizer.retries", c.Summarizer.Retries, 0),
 		positive("summarizer.call_limit", c.Summarizer.CallLimit),
 		atLeast("summarizer.context_window", c.Summarizer.ContextWindow, 0),
+		atLeast("summarizer.max_output_tokens", c.Summarizer.MaxOutputTokens, 1),
 		share("compression.threshold", c.Compression.Threshold),
 		share("compression.gateway_threshold", c.Compression.GatewayThreshold),
 		between("compression.target_ratio", c.Compression.TargetRatio, 0.10, 0.80),

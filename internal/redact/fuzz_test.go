@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/elbowroom/elbowroom/internal/testutil/planted"
 )
 
 // FuzzText: a second pass changes nothing, valid text stays valid, and the text
@@ -14,14 +16,14 @@ func FuzzText(f *testing.F) {
 	for _, unit := range hostile() {
 		f.Add(strings.Repeat(unit, 3))
 	}
-	for i, p := range byName() {
+	for i, p := range planted.ByName() {
 		if i%5 == 0 {
-			f.Add(strings.ReplaceAll(p.text, "%s", p.make(newMaker(uint64(i)))))
+			f.Add(p.In(p.Make(planted.NewMaker(uint64(i)))))
 		}
 	}
-	for i, p := range byForm() {
+	for i, p := range planted.ByForm() {
 		if i%10 == 0 {
-			f.Add(p.make(newMaker(uint64(i))))
+			f.Add(p.Make(planted.NewMaker(uint64(i))))
 		}
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -52,7 +54,7 @@ func FuzzPlanted(f *testing.F) {
 	f.Add(`{"a":"`, `"}`, uint64(2))
 	f.Add("[SECRET:token#1", "]", uint64(3))
 	f.Add(`password="`, `"`, uint64(4))
-	forms := byForm()
+	forms := planted.ByForm()
 	f.Fuzz(func(t *testing.T, before, after string, seed uint64) {
 		// A letter or digit beside a key makes it another word.
 		if n := len(before); n > 0 && isWord(before[n-1]) {
@@ -61,15 +63,15 @@ func FuzzPlanted(f *testing.F) {
 		if after != "" && (isBase64(after[0]) || after[0] == '.' || after[0] == '/' || hiddenLen(after) > 0) {
 			after = " " + after
 		}
-		m := newMaker(seed)
+		m := planted.NewMaker(seed)
 		p := forms[m.IntN(len(forms))]
-		if p.kind == KindCardNumber || p.kind == KindPasswordHash { // depend on what stands beside them
+		if p.Kind == KindCardNumber || p.Kind == KindPasswordHash { // depend on what stands beside them
 			return
 		}
-		secret := p.make(m)
+		secret := p.Make(m)
 		got := New().Text(before + secret + after)
-		if left := survivor(secret, strings.NewReplacer(before, "", after, "").Replace(got)); left != "" && !strings.Contains(before+after, left) {
-			t.Errorf("%s: %q of %q is left in %q", p.name, left, secret, got)
+		if left := planted.Survivor(secret, strings.NewReplacer(before, "", after, "").Replace(got)); left != "" && !strings.Contains(before+after, left) {
+			t.Errorf("%s: %q of %q is left in %q", p.Name, left, secret, got)
 		}
 	})
 }

@@ -3,6 +3,8 @@ package redact
 import (
 	"strings"
 	"testing"
+
+	"github.com/elbowroom/elbowroom/internal/testutil/planted"
 )
 
 // hostile are texts that are, or look, quadratic in redactors built of regular
@@ -52,9 +54,9 @@ func TestWorkIsLinear(t *testing.T) {
 func TestManySecretsStayLinear(t *testing.T) {
 	work := func(n int) int {
 		var sb strings.Builder
-		m := newMaker(1)
+		m := planted.NewMaker(1)
 		for range n {
-			sb.WriteString("DB_PASSWORD=samehead1" + m.of(anyChar, 12) + "\nsamehead is no secret\n")
+			sb.WriteString("DB_PASSWORD=samehead1" + m.Of(planted.AnyChar, 12) + "\nsamehead is no secret\n")
 		}
 		r := New()
 		r.Text(sb.String())

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/elbowroom/elbowroom/internal/testdata"
+	"github.com/elbowroom/elbowroom/internal/testutil/planted"
 )
 
 func TestOrdinaryTextStays(t *testing.T) {
@@ -50,64 +51,78 @@ func TestOrdinaryTextStays(t *testing.T) {
 // TestOrdinaryRandomTextStays: what looks random and is no secret. Each line is
 // made anew many times, so that no lucky number decides.
 func TestOrdinaryRandomTextStays(t *testing.T) {
-	uuid := func(m maker) string {
-		return m.of(hexes, 8) + "-" + m.of(hexes, 4) + "-" + m.of(hexes, 4) + "-" + m.of(hexes, 4) + "-" + m.of(hexes, 12)
+	uuid := func(m planted.Maker) string {
+		return m.Of(planted.Hexes, 8) + "-" + m.Of(planted.Hexes, 4) + "-" + m.Of(planted.Hexes, 4) + "-" + m.Of(planted.Hexes, 4) + "-" + m.Of(planted.Hexes, 12)
 	}
-	lines := map[string]func(m maker) string{
-		"commit": func(m maker) string {
-			return "commit " + m.of(hexes, 40) + "\nMerge: " + m.of(hexes, 7) + " " + m.of(hexes, 7)
+	lines := map[string]func(m planted.Maker) string{
+		"commit": func(m planted.Maker) string {
+			return "commit " + m.Of(planted.Hexes, 40) + "\nMerge: " + m.Of(planted.Hexes, 7) + " " + m.Of(planted.Hexes, 7)
 		},
-		"sha256":        func(m maker) string { return "image: repo/app@sha256:" + m.of(hexes, 64) },
-		"checksum":      func(m maker) string { return m.of(hexes, 64) + "  dist/app-1.2.3.tar.gz" },
-		"integrity":     func(m maker) string { return `"integrity": "sha512-` + m.base64(64) + `",` },
-		"go.sum":        func(m maker) string { return "golang.org/x/sync v0.1.0 h1:" + m.base64(32) },
-		"hash of cargo": func(m maker) string { return `checksum = "` + m.of(hexes, 64) + `"` },
-		"hash of pip":   func(m maker) string { return "--hash=sha256:" + m.of(hexes, 64) },
-		"UUID":          func(m maker) string { return "request " + uuid(m) + " took 31 ms" },
-		"UUID field":    func(m maker) string { return `{"id":"` + uuid(m) + `","session_id":"` + uuid(m) + `"}` },
-		"trace":         func(m maker) string { return "traceparent: 00-" + m.of(hexes, 32) + "-" + m.of(hexes, 16) + "-01" },
-		"etag":          func(m maker) string { return `ETag: W/"` + m.of(hexes, 32) + `"` },
-		"image":         func(m maker) string { return "data:image/png;base64,iVBORw0KGgo" + m.base64(300) },
-		"image field": func(m maker) string {
-			return `{"type":"base64","media_type":"image/png","data":"` + m.base64(300) + `"}`
+		"sha256":        func(m planted.Maker) string { return "image: repo/app@sha256:" + m.Of(planted.Hexes, 64) },
+		"checksum":      func(m planted.Maker) string { return m.Of(planted.Hexes, 64) + "  dist/app-1.2.3.tar.gz" },
+		"integrity":     func(m planted.Maker) string { return `"integrity": "sha512-` + m.Base64(64) + `",` },
+		"go.sum":        func(m planted.Maker) string { return "golang.org/x/sync v0.1.0 h1:" + m.Base64(32) },
+		"hash of cargo": func(m planted.Maker) string { return `checksum = "` + m.Of(planted.Hexes, 64) + `"` },
+		"hash of pip":   func(m planted.Maker) string { return "--hash=sha256:" + m.Of(planted.Hexes, 64) },
+		"UUID":          func(m planted.Maker) string { return "request " + uuid(m) + " took 31 ms" },
+		"UUID field":    func(m planted.Maker) string { return `{"id":"` + uuid(m) + `","session_id":"` + uuid(m) + `"}` },
+		"trace": func(m planted.Maker) string {
+			return "traceparent: 00-" + m.Of(planted.Hexes, 32) + "-" + m.Of(planted.Hexes, 16) + "-01"
 		},
-		"signature": func(m maker) string { return `{"type":"thinking","thinking":"x","signature":"` + m.base64(300) + `"}` },
-		"call id": func(m maker) string {
-			return `{"tool_call_id":"call_` + m.of(anyChar, 24) + `","id":"toolu_01` + m.of(anyChar, 22) + `"}`
+		"etag":  func(m planted.Maker) string { return `ETag: W/"` + m.Of(planted.Hexes, 32) + `"` },
+		"image": func(m planted.Maker) string { return "data:image/png;base64,iVBORw0KGgo" + m.Base64(300) },
+		"image field": func(m planted.Maker) string {
+			return `{"type":"base64","media_type":"image/png","data":"` + m.Base64(300) + `"}`
 		},
-		"message id": func(m maker) string {
-			return `{"id":"msg_` + m.of(anyChar, 24) + `","x":"req_011` + m.of(anyChar, 21) + `"}`
+		"signature": func(m planted.Maker) string {
+			return `{"type":"thinking","thinking":"x","signature":"` + m.Base64(300) + `"}`
 		},
-		"container":      func(m maker) string { return m.of(hexes, 12) + "   nginx:1.27   Up 3 hours" },
-		"pod":            func(m maker) string { return "web-" + m.of(hexes, 10) + "-" + m.of(lowers, 5) + "   1/1 Running" },
-		"asset":          func(m maker) string { return "dist/assets/index-" + m.of(tokens, 8) + ".js 120 kB" },
-		"temporary file": func(m maker) string { return "/tmp/pip-" + m.of(lowers+digits, 8) + "/build.log" },
-		"ARN":            func(m maker) string { return "arn:aws:iam::" + m.of(digits, 12) + ":role/deploy-" + m.of(hexes, 8) },
-		"timestamp": func(m maker) string {
-			return "t=17" + m.of(digits, 8) + " ns=17" + m.of(digits, 17) + " ms=17" + m.of(digits, 11)
+		"call id": func(m planted.Maker) string {
+			return `{"tool_call_id":"call_` + m.Of(planted.AnyChar, 24) + `","id":"toolu_01` + m.Of(planted.AnyChar, 22) + `"}`
 		},
-		"decimal": func(m maker) string { return "loss 0.4" + m.of(digits, 15) + " and 51." + m.of(digits, 14) },
-		"cursor": func(m maker) string {
-			return `"next_cursor":"` + m.base64(30) + `","page_token":"` + m.base64(30) + `"`
+		"message id": func(m planted.Maker) string {
+			return `{"id":"msg_` + m.Of(planted.AnyChar, 24) + `","x":"req_011` + m.Of(planted.AnyChar, 21) + `"}`
 		},
-		"address": func(m maker) string {
-			return "https://x.example/a/" + m.of(hexes, 40) + "/file.go?ref=" + m.of(hexes, 40)
+		"container": func(m planted.Maker) string { return m.Of(planted.Hexes, 12) + "   nginx:1.27   Up 3 hours" },
+		"pod": func(m planted.Maker) string {
+			return "web-" + m.Of(planted.Hexes, 10) + "-" + m.Of(planted.Lowers, 5) + "   1/1 Running"
 		},
-		"source map": func(m maker) string {
-			return "//# sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozLC" + m.of(anyChar, 80)
+		"asset": func(m planted.Maker) string { return "dist/assets/index-" + m.Of(planted.TokenChars, 8) + ".js 120 kB" },
+		"temporary file": func(m planted.Maker) string {
+			return "/tmp/pip-" + m.Of(planted.Lowers+planted.Digits, 8) + "/build.log"
 		},
-		"minified": func(m maker) string {
-			return "var " + m.of(letters, 1) + "=function(t,n){return t." + m.of(letters, 2) + "(n)};"
+		"ARN": func(m planted.Maker) string {
+			return "arn:aws:iam::" + m.Of(planted.Digits, 12) + ":role/deploy-" + m.Of(planted.Hexes, 8)
 		},
-		"public key":  func(m maker) string { return "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA" + m.of(b64, 44) + " bob@host" },
-		"certificate": func(m maker) string { return m.block("CERTIFICATE") },
-		"tokens as numbers": func(m maker) string {
-			return "tokens: " + m.of(digits, 5) + ", max_tokens=4096, input_tokens: 1234567890"
+		"timestamp": func(m planted.Maker) string {
+			return "t=17" + m.Of(planted.Digits, 8) + " ns=17" + m.Of(planted.Digits, 17) + " ms=17" + m.Of(planted.Digits, 11)
+		},
+		"decimal": func(m planted.Maker) string {
+			return "loss 0.4" + m.Of(planted.Digits, 15) + " and 51." + m.Of(planted.Digits, 14)
+		},
+		"cursor": func(m planted.Maker) string {
+			return `"next_cursor":"` + m.Base64(30) + `","page_token":"` + m.Base64(30) + `"`
+		},
+		"address": func(m planted.Maker) string {
+			return "https://x.example/a/" + m.Of(planted.Hexes, 40) + "/file.go?ref=" + m.Of(planted.Hexes, 40)
+		},
+		"source map": func(m planted.Maker) string {
+			return "//# sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozLC" + m.Of(planted.AnyChar, 80)
+		},
+		"minified": func(m planted.Maker) string {
+			return "var " + m.Of(planted.Letters, 1) + "=function(t,n){return t." + m.Of(planted.Letters, 2) + "(n)};"
+		},
+		"public key": func(m planted.Maker) string {
+			return "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA" + m.Of(planted.Base64Chars, 44) + " bob@host"
+		},
+		"certificate": func(m planted.Maker) string { return m.Block("CERTIFICATE") },
+		"tokens as numbers": func(m planted.Maker) string {
+			return "tokens: " + m.Of(planted.Digits, 5) + ", max_tokens=4096, input_tokens: 1234567890"
 		},
 	}
 	for name, line := range lines {
 		for seed := range uint64(50) {
-			s := line(newMaker(seed))
+			s := line(planted.NewMaker(seed))
 			for _, text := range []string{s, "a\n" + s + "\nb", quoted(t, s)} {
 				if got := New().Text(text); got != text {
 					t.Errorf("%s: %q became %q", name, text, got)

@@ -12,6 +12,8 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -31,6 +33,7 @@ func Plugin(tb testing.TB, steps ...Step) *Double {
 	}
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(maxRequestBytes), grpc.MaxSendMsgSize(1<<30))
 	elbowroomv1.RegisterSummarizerServiceServer(server, &pluginServer{double: d})
+	healthpb.RegisterHealthServer(server, health.NewServer()) // SERVING
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -194,6 +194,12 @@ func breakBefore(s string, most int) int {
 	if word > 0 {
 		return word
 	}
+	// A name that is cut in two reads like two other names: cut beside a sign.
+	for i := most; i > half; i-- {
+		if c := s[i-1]; c < utf8.RuneSelf && !facts.Letter(c) && !facts.Digit(c) && c != '_' {
+			return i
+		}
+	}
 	if at := border(s, most); at > 0 {
 		return at
 	}

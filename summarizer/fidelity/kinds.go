@@ -37,7 +37,7 @@ func (k kind) String() string { return kindNames[k] }
 // kindWeights say how much a fact of each kind counts. It is never written to.
 var kindWeights = [kindCount]float64{
 	kindConstraint: 1.5, kindDecision: 0.8, kindTodo: 1.2, kindCommand: 1.2, kindError: 1,
-	kindPath: 0.9, kindURL: 1, kindEmail: 1, kindIdentifier: 1, kindPlace: 0.6, kindNumber: 0.6, kindSymbol: 0.5,
+	kindPath: 0.9, kindURL: 1, kindEmail: 1, kindIdentifier: 1, kindPlace: 0.6, kindNumber: 0.6, kindSymbol: 0.35,
 }
 
 // strong reports whether a name of the kind is a fact by its shape alone.

@@ -13,11 +13,11 @@ import (
 type voice uint8
 
 const (
-	voiceTool      voice = iota // what a tool returned, long arguments, what a harness put in
-	voiceEarlier                // an earlier summary
-	voiceCall                   // short arguments of a call
-	voiceAssistant              //
-	voiceUser                   //
+	voiceTool    voice = iota // what a tool returned, long arguments, what a harness put in
+	voiceEarlier              // an earlier summary
+	voiceCall                 // short arguments of a call
+	voiceAssistant
+	voiceUser
 	voiceCount
 )
 
@@ -28,7 +28,7 @@ var voiceWeights = [voiceCount]float64{voiceTool: 1, voiceEarlier: 2, voiceCall:
 const (
 	// maxToolText is how much of one text of a tool is read for facts: three quarters of
 	// it from the beginning, the rest from the end.
-	maxToolText = 16 << 10
+	maxToolText = 8 << 10
 	// maxSaidText is the same for what people and the assistant wrote.
 	maxSaidText = 64 << 10
 	// maxArgument is the longest argument that is a key rather than a text.
@@ -61,8 +61,6 @@ type reader struct {
 	index    int
 	turn     int32
 	kept     bool
-	// all collects every text for the search for invented names, nil when there is none.
-	all *[]string
 }
 
 // call is a tool call with the outcome of its result.
@@ -86,14 +84,12 @@ func (r *reader) readAll() {
 		r.passages = append(r.passages, passage{
 			text: r.redacted(c.text), source: c.source, voice: v, index: -1, tag: c.tag, age: c.age, line: r.redacted(c.line), kind: c.kind, turn: -1,
 		})
-		r.know(c.text)
 	}
 	earlier := "r" + strconv.Itoa(max(r.req.Round-1, 0))
 	if r.req.Previous != "" {
 		r.passages = append(r.passages, passage{
-			text: r.redacted(clipText(r.req.Previous, maxSaidText)), source: "earlier summary", voice: voiceEarlier, index: -1, tag: earlier, age: 1, turn: -1,
+			text: clipText(r.redacted(r.req.Previous), maxSaidText), source: "earlier summary", voice: voiceEarlier, index: -1, tag: earlier, age: 1, turn: -1,
 		})
-		r.know(r.req.Previous)
 	}
 	for i := range r.req.Turns {
 		r.message(&r.req.Turns[i], int32(i))
@@ -164,13 +160,14 @@ func (r *reader) call(b *conversation.Block) {
 		r.byID[b.ID] = c
 	}
 	name := sourceName(b.Name)
-	if len(b.Input) <= 2*maxArgument {
-		r.add(voiceCall, name, b.Input)
+	input := r.redacted(b.Input)
+	if len(input) <= 2*maxArgument {
+		r.addClean(voiceCall, name, input)
 		return
 	}
-	args, ok := conversation.Members(b.Input)
+	args, ok := conversation.Members(input)
 	if !ok {
-		r.add(voiceTool, name, b.Input)
+		r.addClean(voiceTool, name, input)
 		return
 	}
 	for _, a := range args {
@@ -182,7 +179,7 @@ func (r *reader) call(b *conversation.Block) {
 		if len(text) > maxArgument {
 			v = voiceTool
 		}
-		r.add(v, name, text)
+		r.addClean(v, name, text)
 	}
 }
 
@@ -201,8 +198,12 @@ func (r *reader) answered(b *conversation.Block, ref conversation.Ref) (*call, s
 	return nil, b.Name
 }
 
-// add keeps a text that is not blank.
-func (r *reader) add(v voice, source, text string) {
+// add keeps a text, its secrets replaced.
+func (r *reader) add(v voice, source, text string) { r.addClean(v, source, r.redacted(text)) }
+
+// addClean keeps a text that is not blank. Its secrets are replaced already: a cut
+// or a key less could hide one.
+func (r *reader) addClean(v voice, source, text string) {
 	if conversation.Blank(text) {
 		return
 	}
@@ -211,7 +212,7 @@ func (r *reader) add(v voice, source, text string) {
 		most = maxSaidText
 	}
 	r.passages = append(r.passages, passage{
-		text: r.redacted(clipText(unescaped(text), most)), source: source, voice: v, index: r.index, turn: r.turn, kept: r.kept,
+		text: clipText(unescaped(text), most), source: source, voice: v, index: r.index, turn: r.turn, kept: r.kept,
 	})
 }
 
@@ -232,7 +233,7 @@ func unescaped(text string) string {
 		return text
 	}
 	t = facts.Unescape(t)
-	if strings.Contains(t, `\"`) || strings.Contains(t, `\/`) { // JSON inside of JSON
+	if strings.Contains(t, `\"`) || strings.Contains(t, `\/`) || strings.Contains(t, `\u`) { // JSON inside of JSON
 		t = facts.Unescape(t)
 	}
 	return t

@@ -13,13 +13,14 @@ import (
 )
 
 // flights lets identical requests share one call. The call does not belong to the
-// request that started it: it goes on when that one leaves and others wait, and
-// also when all of them ran out of time, because its result is stored and the retry
-// finds it. Only where the last one was cancelled nobody will come back, and the
-// call ends.
+// request that started it: it goes on when that one leaves and others wait. When
+// all of them ran out of time it lingers, because an answer that comes now is
+// stored and the retry finds it. Where the last one was cancelled nobody will come
+// back, and the call ends.
 type flights struct {
-	// limit bounds a call, whoever waits for it.
-	limit time.Duration
+	// limit bounds a call, whoever waits for it; linger bounds one that nobody waits
+	// for.
+	limit, linger time.Duration
 	group singleflight.Group
 
 	mu      sync.Mutex
@@ -133,7 +134,21 @@ func (f *flights) leave(key string, fl *flight, cause error) {
 	fl.waiting--
 	last := fl.waiting == 0
 	f.mu.Unlock()
-	if last && !errors.Is(cause, context.DeadlineExceeded) {
+	switch {
+	case !last:
+	case errors.Is(cause, context.DeadlineExceeded):
+		time.AfterFunc(f.linger, func() { f.abandon(key, fl) })
+	default:
+		f.forget(key, fl)
+	}
+}
+
+// abandon ends a call that still nobody waits for.
+func (f *flights) abandon(key string, fl *flight) {
+	f.mu.Lock()
+	alone := fl.waiting == 0
+	f.mu.Unlock()
+	if alone {
 		f.forget(key, fl)
 	}
 }

@@ -15,6 +15,9 @@ const (
 	// DefaultCallLimit bounds one rung's work on one request, retries and parts
 	// included.
 	DefaultCallLimit = 3 * time.Minute
+	// DefaultLinger is how long a call goes on when everybody who waited for it ran
+	// out of time.
+	DefaultLinger = 2 * time.Second
 	// Reserve is the time kept back of the caller's deadline for the embedded
 	// summarizer and for putting the result together. With no more than that left, no
 	// language model is called.
@@ -37,6 +40,10 @@ type Options struct {
 	Store store.Store
 	// CallLimit bounds one rung's work on one request. Default 3 minutes.
 	CallLimit time.Duration
+	// Linger is how long a call goes on when everybody who waited for it ran out of
+	// time: an answer that comes then is found by the retry. Default 2 seconds;
+	// negative ends the call at once.
+	Linger time.Duration
 	// Keep is how long finished summaries are found again. Default 24 hours.
 	Keep time.Duration
 	// Observe, when not nil, is told of every rung that was tried.
@@ -65,6 +72,9 @@ func New(o Options) (*Ladder, error) {
 	if o.CallLimit <= 0 {
 		o.CallLimit = DefaultCallLimit
 	}
+	if o.Linger == 0 {
+		o.Linger = DefaultLinger
+	}
 	if o.Keep <= 0 {
 		o.Keep = DefaultKeep
 	}
@@ -78,7 +88,7 @@ func New(o Options) (*Ladder, error) {
 		rungs:     o.Rungs,
 		cooldowns: cooldowns{store: o.Store, now: o.Now},
 		finished:  finished{store: o.Store, keep: o.Keep},
-		flights:   flights{limit: o.CallLimit},
+		flights:   flights{limit: o.CallLimit, linger: o.Linger},
 		observe:   o.Observe,
 	}, nil
 }

@@ -287,7 +287,7 @@ func TestARetryAfterATimeoutPaysOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := waits10s("a")
 		l := newLadder(t, a, writes("extractive", "E"))
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
 		defer cancel()
 		r, err := l.Summarize(ctx, Call{Request: request("x"), Session: "s"})
 		if got := strings.Join(outline(r, err), " "); got != "extractive=E a:timeout" {
@@ -297,6 +297,28 @@ func TestARetryAfterATimeoutPaysOnce(t *testing.T) {
 		r, err = l.Summarize(t.Context(), Call{Request: request("x"), Session: "s"})
 		if got := strings.Join(outline(r, err), " "); got != "a=slow" || a.calls.Load() != 1 || !r.Reused {
 			t.Errorf("%s after %d calls", got, a.calls.Load())
+		}
+	})
+}
+
+func TestACallThatNobodyWaitsForEndsSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var ended time.Duration
+		a := &model{name: "a", work: func(ctx context.Context, _ summarizer.Request) (summarizer.Response, error) {
+			<-ctx.Done()
+			ended = time.Since(start)
+			return summarizer.Response{}, ctx.Err()
+		}}
+		l := newLadder(t, a, writes("extractive", "E"))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := l.Summarize(ctx, Call{Request: request("x")}); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Minute)
+		if want := time.Second - Reserve + DefaultLinger; ended != want {
+			t.Errorf("the call ended after %v, want %v", ended, want)
 		}
 	})
 }

@@ -21,7 +21,7 @@ const (
 // withoutReasoning cuts thinking out of a text. A tag in quotes or backticks is
 // text about tags. One without an end reaches to the end of the text where it
 // begins a line, and an end without a beginning, which the server swallowed, to
-// the start.
+// the start, unless a section began before it.
 func withoutReasoning(text string) string {
 	if at := strings.LastIndex(text, finalChannel); at >= 0 {
 		text = text[at+len(finalChannel):]
@@ -30,6 +30,12 @@ func withoutReasoning(text string) string {
 		return "" // a channel that is not the final one
 	}
 	return cutTags(text, reasoningTags(), true)
+}
+
+// answerIn is an answer without its reasoning. Some models draft in a tag of their
+// own, which in a conversation may be anything.
+func answerIn(text string) string {
+	return cutTags(withoutReasoning(text), []string{"analysis"}, true)
 }
 
 // withoutCallMarkup cuts tool calls that are written as text out of what the
@@ -45,6 +51,7 @@ func cutTags(text string, tags []string, toEnd bool) string {
 	}
 	lower := asciiLower(text)
 	unclosed := make(map[string]bool) // no end of the tag is left in the text
+	begun := false                    // the answer proper has begun
 	var out strings.Builder
 	kept := 0
 	for i := 0; i < len(text); {
@@ -59,8 +66,10 @@ func cutTags(text string, tags []string, toEnd bool) string {
 			continue
 		}
 		if lower[i+1] == '/' { // an end without its beginning
-			if toEnd && out.Len() == 0 && kept == 0 && (beginsLine(text, i) || endsLine(text, i+width)) {
-				kept = i + width
+			if toEnd && out.Len() == 0 && !begun && (beginsLine(text, i) || endsLine(text, i+width)) {
+				if begun = strings.HasPrefix(text[kept:i], "## ") || strings.Contains(text[kept:i], "\n## "); !begun {
+					kept = i + width
+				}
 			}
 			i += width
 			continue

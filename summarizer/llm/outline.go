@@ -3,6 +3,7 @@ package llm
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/elbowroom/elbowroom/summarizer"
 )
@@ -134,10 +135,10 @@ func (o *outline) headingOf(line string) (heading, bool) {
 	if rest, ok := strings.CutPrefix(line, "**"); ok {
 		rest = strings.TrimSuffix(rest, ":")
 		if title, ok := strings.CutSuffix(rest, "**"); ok && !strings.Contains(title, "**") && !blankTitle(title) {
-			return heading{strings.TrimSpace(title), boldLevel}, true
+			return heading{oneLine(title), boldLevel}, true
 		}
 	}
-	if title, ok := strings.CutSuffix(line, ":"); ok && line != "" && unicode.IsUpper([]rune(line)[0]) {
+	if title, ok := strings.CutSuffix(line, ":"); ok && startsUpper(line) {
 		if _, known := o.byTitle[strings.ToLower(title)]; known {
 			return heading{title, 2}, true
 		}
@@ -152,8 +153,15 @@ func markdownHeading(line string) (heading, bool) {
 	if level == 0 || level > 6 || rest == "" || rest[0] != ' ' || len(rest) > maxTitle {
 		return heading{}, false
 	}
-	title := strings.Trim(rest, " :*#")
+	title := strings.Trim(oneLine(strings.ReplaceAll(rest, "**", "")), " :*#")
 	return heading{title, level}, !blankTitle(title)
+}
+
+func oneLine(title string) string { return strings.Join(strings.Fields(title), " ") }
+
+func startsUpper(line string) bool {
+	first, _ := utf8.DecodeRuneInString(line)
+	return unicode.IsUpper(first)
 }
 
 func blankTitle(title string) bool { return plainTitle(title) == "" }

@@ -84,9 +84,11 @@ func conversationPiece(entries []entry, boundary string) string {
 	return b.String()
 }
 
-func beginLine(name, boundary string) string { return "===== BEGIN " + name + " " + boundary + " =====" }
-func endLine(name, boundary string) string   { return "===== END " + name + " " + boundary + " =====" }
-func labelHead(boundary string) string       { return "[" + boundary + " " }
+func beginLine(name, boundary string) string {
+	return "===== BEGIN " + name + " " + boundary + " ====="
+}
+func endLine(name, boundary string) string { return "===== END " + name + " " + boundary + " =====" }
+func labelHead(boundary string) string     { return "[" + boundary + " " }
 
 func texts(entries []entry) []string {
 	out := make([]string, 0, 2*len(entries)+3)
@@ -103,7 +105,11 @@ func boundaryFor(data []string) string {
 	for _, text := range data {
 		h.Write([]byte(strconv.Itoa(len(text)) + ":" + text))
 	}
-	seed := h.Sum(nil)
+	return freeCode(h.Sum(nil), data)
+}
+
+// freeCode is the first code of a chain of hashes that occurs in none of the data.
+func freeCode(seed []byte, data []string) string {
 	for {
 		code := hex.EncodeToString(seed[:4])
 		if !anyContains(data, code) {

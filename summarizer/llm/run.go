@@ -68,7 +68,8 @@ func (r *run) write() (text string, tokens int, err error) {
 		if failed, ok := errors.AsType[*summarizer.BackendError](err); ok &&
 			failed.Failure == summarizer.FailureTooLarge && halvings < maxHalvings {
 			halvings++
-			r.input /= 2
+			// Half of what was sent: half of the window may still be larger than that.
+			r.input = r.frame + (p.tokens-r.frame)/2
 			continue
 		}
 		if err != nil || p.last {

@@ -1,6 +1,9 @@
 package llm
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // draft is an answer taken apart.
 type draft struct {
@@ -31,12 +34,13 @@ func (o *outline) parse(text string) *draft {
 		switch at, known := o.find(h.title); {
 		case known:
 			where, level, d.known = at, min(h.level, 3), true
+			d.lines[at] = withoutBlankEnd(d.lines[at])
 		case where >= 0 && h.level > level:
-			d.lines[where] = append(d.lines[where], draftLine{text: "**" + unstarred(h.title) + "**"})
+			d.lines[where] = append(d.lines[where], draftLine{text: "**" + h.title + "**"})
 		default:
 			if where >= 0 || !titleOnly(h.title) {
 				where, level = spare, h.level
-				d.lines[where] = append(d.lines[where], draftLine{text: "**" + unstarred(h.title) + "**"})
+				d.lines[where] = append(d.lines[where], draftLine{text: "**" + h.title + "**"})
 			}
 		}
 	}
@@ -45,8 +49,6 @@ func (o *outline) parse(text string) *draft {
 	}
 	return d
 }
-
-func unstarred(title string) string { return strings.ReplaceAll(title, "**", "") }
 
 // titleOnly reports whether a heading is the answer's own title.
 func titleOnly(title string) bool {
@@ -118,25 +120,53 @@ func fenceSign(trimmed string) string {
 	return ""
 }
 
-// tidy drops blank lines at the ends and doubled ones, and everything of a section
+// tidy drops doubled blank lines, what a model adds when it is done, and a section
 // that says only that there is nothing to say.
 func tidy(lines []draftLine) []draftLine {
 	out := lines[:0]
-	says := false
 	for _, line := range lines {
-		if !line.code && line.text == "" && (len(out) == 0 || out[len(out)-1].text == "" && !out[len(out)-1].code) {
+		if line.blank() && (len(out) == 0 || out[len(out)-1].blank()) {
 			continue
 		}
-		says = says || line.code || !nothing(line.text)
 		out = append(out, line)
 	}
-	if !says {
-		return nil
-	}
-	for len(out) > 0 && out[len(out)-1].text == "" && !out[len(out)-1].code {
+	for len(out) > 0 {
+		last := &out[len(out)-1]
+		if last.code {
+			break
+		}
+		if bare := withoutEndTokens(last.text); bare != strings.TrimSpace(last.text) {
+			last.text = bare
+		}
+		if !last.blank() && !farewell(last.text) {
+			break
+		}
 		out = out[:len(out)-1]
 	}
+	if !slices.ContainsFunc(out, func(line draftLine) bool { return line.code || !nothing(line.text) }) {
+		return nil
+	}
 	return out
+}
+
+func withoutBlankEnd(lines []draftLine) []draftLine {
+	for len(lines) > 0 && lines[len(lines)-1].blank() {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+func (l draftLine) blank() bool { return !l.code && l.text == "" }
+
+// farewell reports whether a line is chat after the notes, or a rule under them.
+func farewell(line string) bool {
+	lower := asciiLower(strings.TrimSpace(line))
+	for _, opening := range [...]string{"let me know", "please let me know", "i hope this", "hope this helps", "feel free to", "would you like me"} {
+		if strings.HasPrefix(lower, opening) {
+			return true
+		}
+	}
+	return lower == "---" || lower == "***"
 }
 
 // nothing reports whether a line is a way to say "none".

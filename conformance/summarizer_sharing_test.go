@@ -1,0 +1,191 @@
+package conformance
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+	"github.com/elbowroom/elbowroom/internal/wiredouble"
+)
+
+// settled waits until the double has nothing more to answer.
+func (s *stand) settled(t *testing.T, active int) {
+	t.Helper()
+	ctx := s.within(t, callLimit)
+	for s.model.Active() != active {
+		if ctx.Err() != nil {
+			t.Fatalf("the double has %d calls under way, want %d", s.model.Active(), active)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// withoutBill is an answer without what it cost, which differs between those who
+// shared it.
+func withoutBill(resp *pb.CompressResponse) *pb.CompressResponse {
+	out := proto.CloneOf(resp)
+	out.GetReport().SummarizerUsage = nil
+	out.GetReport().Continuity = nil
+	return out
+}
+
+// TestAHundredIdenticalRequestsMakeOneCall sends them at the same time, half of
+// them as streams, while the model takes its time.
+func TestAHundredIdenticalRequestsMakeOneCall(t *testing.T) {
+	const clients = 100
+	for _, p := range []provider{overOpenAI(), overAnthropic(), overPlugin()} {
+		for _, continuity := range []bool{false, true} {
+			name := p.name + " alone"
+			if continuity {
+				name = p.name + " with continuity"
+			}
+			t.Run(name, func(t *testing.T) {
+				gate := make(chan struct{})
+				s := newStand(t, p, standOptions{continuity: continuity}, wiredouble.Text(goodSummary).Until(gate))
+				req := s.request(talk(s.dialect, "one call", 14))
+				answers := make([]*pb.CompressResponse, clients)
+				var asked, done sync.WaitGroup
+				asked.Add(clients)
+				for i := range clients {
+					done.Go(func() {
+						asked.Done()
+						if i%2 == 0 {
+							got, err := s.stream(s.within(t, callLimit), req)
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							answers[i] = got.result
+							return
+						}
+						var err error
+						if answers[i], err = s.Compress(s.within(t, callLimit), req); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				asked.Wait()
+				s.settled(t, 1)
+				time.Sleep(50 * time.Millisecond) // for more of them to join; the count holds either way
+				close(gate)
+				done.Wait()
+				if t.Failed() {
+					t.FailNow()
+				}
+				if n := len(s.model.Requests()); n != 1 {
+					t.Errorf("%d calls for %d identical requests", n, clients)
+				}
+				calls, reused := 0, 0
+				for i, a := range answers {
+					if !proto.Equal(withoutBill(a), withoutBill(answers[0])) && !continuity {
+						t.Errorf("answer %d is another one", i)
+					}
+					if !proto.Equal(a.GetConversation(), answers[0].GetConversation()) {
+						t.Errorf("conversation %d is another one", i)
+					}
+					calls += int(a.GetReport().GetSummarizerUsage().GetCalls())
+					if a.GetReport().GetSummarizerUsage().GetReused() {
+						reused++
+					}
+				}
+				if calls != 1 || !continuity && reused != clients-1 {
+					t.Errorf("%d calls billed, %d answers reused", calls, reused)
+				}
+				s.whole(t, req, answers[0])
+			})
+		}
+	}
+}
+
+// TestARetryAfterATimeoutPaysNoSecondTime has a client that gives up before the
+// model answers, and comes back after it has.
+func TestARetryAfterATimeoutPaysNoSecondTime(t *testing.T) {
+	for _, x := range []struct {
+		name       string
+		session    string
+		continuity bool
+	}{
+		{name: "without a session"},
+		{name: "with a session", session: "s"},
+		{name: "with continuity", continuity: true},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			gate := make(chan struct{})
+			s := newStand(t, overOpenAI(), standOptions{continuity: x.continuity}, wiredouble.Text(goodSummary).Until(gate))
+			s.count(t, &pb.CountTokensRequest{Text: proto.String("words"), Model: "gpt-4o"})
+			req := s.request(talk(OpenAI, "a retry", 14))
+			req.SessionId = x.session
+			req.Policy = &pb.CompressionPolicy{FailurePolicy: pb.FailurePolicy_FAILURE_POLICY_ABORT}
+			// The client's time is up. The server ends the wait a little earlier.
+			ctx, cancel := context.WithTimeout(s.ctx, 700*time.Millisecond)
+			_, err := s.Compress(ctx, req)
+			cancel()
+			if c := status.Code(err); c != codes.Unavailable && c != codes.DeadlineExceeded {
+				t.Fatalf("the first try: %v", err)
+			}
+			if n := len(s.model.Requests()); n != 1 {
+				t.Fatalf("%d calls before the retry", n)
+			}
+			close(gate)
+			s.settled(t, 0)
+			// The answer may still be on its way into the store; while the session cools down
+			// the retry is told to wait.
+			ctx = s.within(t, callLimit)
+			for {
+				resp, err := s.Compress(ctx, req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if resp.GetOutcome() == pb.Outcome_OUTCOME_COOLING_DOWN {
+					// Under ABORT a session waits its time, whatever is in the store. A client that
+					// takes any summary gets this one.
+					req.Policy = nil
+					continue
+				}
+				r := resp.GetReport()
+				if r.GetRung() == pb.Rung_RUNG_EXTRACTIVE && x.session != "" {
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				s.whole(t, req, resp)
+				if r.GetRung() != pb.Rung_RUNG_LLM || !r.GetSummarizerUsage().GetReused() || r.GetSummarizerUsage().GetCalls() != 0 {
+					t.Errorf("the retry: rung %v, %v, failed %v", r.GetRung(), r.GetSummarizerUsage(), r.GetFailedRungs())
+				}
+				break
+			}
+			if n := len(s.model.Requests()); n != 1 {
+				t.Errorf("%d calls for one summary", n)
+			}
+		})
+	}
+}
+
+// TestAnotherRequestIsAnotherCall changes one thing at a time.
+func TestAnotherRequestIsAnotherCall(t *testing.T) {
+	s := newStand(t, overOpenAI(), standOptions{}, wiredouble.Text(goodSummary))
+	changes := []func(req *pb.CompressRequest){
+		func(*pb.CompressRequest) {},
+		func(req *pb.CompressRequest) { req.Focus = "the heights" },
+		func(req *pb.CompressRequest) { req.PreviousSummary = "## Goal\n- The tables of last week." },
+		func(req *pb.CompressRequest) {
+			req.Conversation = native(pb.Format_FORMAT_OPENAI_CHAT, talk(OpenAI, "another topic", 14))
+		},
+		func(req *pb.CompressRequest) { req.Policy = &pb.CompressionPolicy{ProtectLastN: proto.Int32(24)} },
+	}
+	for i, change := range changes {
+		for range 2 {
+			req := s.request(talk(OpenAI, "one topic", 14))
+			change(req)
+			s.whole(t, req, s.compress(t, req))
+		}
+		if n := len(s.model.Requests()); n != i+1 {
+			t.Errorf("%d calls after %d different requests, each sent twice", n, i+1)
+		}
+	}
+}
