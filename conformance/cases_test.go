@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +17,10 @@ import (
 
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 	"github.com/elbowroom/elbowroom/internal/testdata"
+	"github.com/elbowroom/elbowroom/internal/wiredouble"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/extractive"
+	"github.com/elbowroom/elbowroom/summarizer/llm"
 )
 
 // caseOptions are the placeholder options of a field case. They are mapped to the
@@ -63,18 +66,19 @@ type trial struct {
 	options caseOptions
 	dialect Dialect
 	fake    *scripted
-	model   string
+	double  *wiredouble.Double
+	main    string // the model of the conversation
 }
 
 // newTrial starts a server with the case's own summarizer, or with the embedded one.
 func newTrial(t *testing.T, c testdata.Case, script bool) *trial {
 	t.Helper()
-	tr := &trial{t: t, c: c, dialect: dialectOf(c.Format), model: "gpt-4o"}
+	tr := &trial{t: t, c: c, dialect: dialectOf(c.Format), main: "gpt-4o"}
 	if err := json.Unmarshal(c.Options, &tr.options); err != nil {
 		t.Fatal(err)
 	}
 	if tr.dialect == Anthropic {
-		tr.model = "claude-sonnet-4-5"
+		tr.main = "claude-sonnet-4-5"
 	}
 	ladder := []summarizer.Summarizer{extractive.New()}
 	if script {
@@ -102,7 +106,7 @@ func (tr *trial) conversation(messages string) *pb.Conversation {
 func (tr *trial) request(conv *pb.Conversation) *pb.CompressRequest {
 	o := tr.options
 	req := &pb.CompressRequest{
-		Conversation: conv, Model: tr.model, ContextWindow: o.WindowTokens, MaxOutputTokens: o.ReserveTokens,
+		Conversation: conv, Model: tr.main, ContextWindow: o.WindowTokens, MaxOutputTokens: o.ReserveTokens,
 		Policy: &pb.CompressionPolicy{PruneToolArguments: o.PruneToolArgs},
 	}
 	if o.KeepLast != nil {
@@ -110,7 +114,7 @@ func (tr *trial) request(conv *pb.Conversation) *pb.CompressRequest {
 	}
 	if o.BudgetTokens > 0 {
 		req.Policy.TargetTokens = proto.Int32(o.BudgetTokens)
-		req.Force = tr.count(tr.t, &pb.CountTokensRequest{Conversation: conv, Model: tr.model}).GetTokens() > o.BudgetTokens
+		req.Force = tr.count(tr.t, &pb.CountTokensRequest{Conversation: conv, Model: tr.main}).GetTokens() > o.BudgetTokens
 	}
 	if o.MaxToolResultChars > 0 {
 		req.Policy.PruneOverChars = proto.Int32(o.MaxToolResultChars)
@@ -376,7 +380,7 @@ func (tr *trial) filled(tokens int32, head string) string {
 		for i := range n {
 			text += turn(i, words)
 		}
-		return tr.count(tr.t, &pb.CountTokensRequest{Conversation: tr.conversation(text + "]"), Model: tr.model}).GetTokens()
+		return tr.count(tr.t, &pb.CountTokensRequest{Conversation: tr.conversation(text + "]"), Model: tr.main}).GetTokens()
 	}
 	n := int((tokens - per(0)) / (per(2) - per(0)) * 2)
 	for i := range n + 1 {
@@ -448,18 +452,112 @@ func scriptedCases() map[string]func(*trial) {
 	}
 }
 
+// wireCases are the cases about what a language model answers. They run with a
+// double of its wire, enlarged: the originals are too short for a summary.
+func wireCases() map[string]func(*trial) {
+	return map[string]func(*trial){
+		"Cc027": func(tr *trial) {
+			tr.model(wiredouble.Length(tr.reply()))
+			a := tr.ask()
+			for _, m := range a.out.messages {
+				tr.want(!strings.HasSuffix(strings.TrimSuffix(m.content.text(), "\n\n[END OF CONTEXT SUMMARY]"), "open items: che"), "no message ends where the reply was cut")
+			}
+			tr.want(len(tr.double.Requests()) >= 2, "the model is asked once more, have %d calls", len(tr.double.Requests()))
+			tr.failed(a, summarizer.RejectCutOff)
+		},
+		"Cc028": func(tr *trial) {
+			tr.model(wiredouble.ToolCallOnly())
+			a := tr.ask()
+			tr.want(len(tr.double.Requests()) == 1, "one request, which the double has checked for tools, have %d", len(tr.double.Requests()))
+			tr.failed(a, summarizer.RejectToolCalls)
+		},
+		"Cc030": func(tr *trial) {
+			reply := wiredouble.Raw(http.StatusOK, "application/json", `{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop",`+
+				`"message":{"role":"assistant","content":`+string(tr.options.Fake.Reply)+`}}]}`)
+			// The case's own reply is no summary for the built-in prompt, which asks for
+			// sections. A prompt without sections takes it.
+			tr.model(reply)
+			tr.failed(tr.ask(), summarizer.RejectNoSections)
+
+			template, err := llm.ParseTemplate(`{{define "system"}}Notes. Data stands between lines with {{.Boundary}}.{{end}}{{define "user"}}{{.Previous}}{{.Conversation}}{{.Latest}}{{.Focus}}{{end}}`)
+			if err != nil {
+				tr.t.Fatal(err)
+			}
+			tr.modelWith(template, reply)
+			a := tr.ask()
+			at := a.GetReport().GetSummaryIndex()
+			tr.want(a.GetReport().GetRung() == pb.Rung_RUNG_LLM && a.GetReport().SummaryIndex != nil && strings.Contains(a.out.messages[at].content.text(), "Tides noted."),
+				"the parts are the summary, have %v: %s", a.GetReport().GetFailedRungs(), a.GetSummary())
+		},
+		"Cc033": func(tr *trial) {
+			gate := make(chan struct{})
+			tr.model(wiredouble.Text("## Goal\n" + tr.reply()).Until(gate))
+			// The key of the case is no field here: equal requests are found by their content.
+			req := tr.request(tr.conversation(string(tr.c.Messages)))
+			answers := make(chan *pb.CompressResponse, 2)
+			for range 2 {
+				go func() {
+					resp, err := tr.Compress(tr.ctx, req)
+					if err != nil {
+						tr.t.Error(err)
+					}
+					answers <- resp
+				}()
+			}
+			time.Sleep(20 * time.Millisecond) // for both to come; the calls are one either way
+			close(gate)
+			one, other := <-answers, <-answers
+			tr.want(proto.Equal(one.GetConversation(), other.GetConversation()) && one.GetSummary() == other.GetSummary(), "both answers are the same")
+			tr.want(len(tr.double.Requests()) == 1, "one call, have %d", len(tr.double.Requests()))
+			tr.want(strings.Contains(tr.judged(req.GetConversation(), one).GetSummary(), "tides were checked for Port Lark"), "the reply is the summary: %s", one.GetSummary())
+		},
+		"Cc043": func(tr *trial) {
+			tr.model(wiredouble.Text("## Goal\n" + tr.reply()))
+			tr.ask()
+			requests := tr.double.Requests()
+			tr.want(len(requests) == 1 && strings.Contains(requests[0].User, "Portuguese (pt)"), "the prompt names the language, have %d requests", len(requests))
+		},
+	}
+}
+
+// reply is the text that the case's summarizer answers with.
+func (tr *trial) reply() string {
+	tr.t.Helper()
+	text, ok := decodeString(tr.options.Fake.Reply)
+	if !ok {
+		tr.t.Fatalf("the reply is no text: %s", tr.options.Fake.Reply)
+	}
+	return text
+}
+
+// model moves the trial to a server whose summarizing model plays the steps.
+func (tr *trial) model(steps ...wiredouble.Step) {
+	tr.t.Helper()
+	tr.modelWith(nil, steps...)
+}
+
+func (tr *trial) modelWith(template *llm.Template, steps ...wiredouble.Step) {
+	tr.t.Helper()
+	s := newStand(tr.t, overOpenAI(), standOptions{template: template}, steps...)
+	tr.wire, tr.double = s.wire, s.model
+}
+
+// failed expects that the model's answer was refused and that another rung's stands
+// in the conversation.
+func (tr *trial) failed(a answer, code string) {
+	tr.t.Helper()
+	r := a.GetReport()
+	tr.want(len(r.GetFailedRungs()) == 1 && r.GetFailedRungs()[0].GetCode() == code, "%s is reported, have %v", code, r.GetFailedRungs())
+	tr.want(r.GetRung() == pb.Rung_RUNG_EXTRACTIVE, "the embedded summarizer takes over, have %v", r.GetRung())
+}
+
 // leftOut are the cases that cannot be asserted, each with the reason.
 var leftOut = map[string]string{
 	"Cc009": "decided otherwise: adjacent user messages are legal for Anthropic, which reads them as one turn; nothing is merged, and below the threshold nothing is repaired",
-	"Cc027": "depends on a language model's answer: a finish reason of length is seen by the backend that calls the model",
-	"Cc028": "depends on a language model's answer: a reply that is a tool call is seen by the backend that calls the model",
-	"Cc030": "depends on a language model's answer: a reply in parts is read by the backend that calls the model",
-	"Cc033": "depends on a language model's calls: identical requests share one call in the ladder's single flight; equal requests getting equal answers is tested for all of the corpus",
-	"Cc043": "depends on the prompt for a language model, which names the language",
 }
 
 func TestFieldCasesOfCompress(t *testing.T) {
-	independent, failing := compressCases(), scriptedCases()
+	independent, failing, wired := compressCases(), scriptedCases(), wireCases()
 	met := 0
 	for _, c := range testdata.Cases(t) {
 		if c.Op != "compress" {
@@ -478,11 +576,15 @@ func TestFieldCasesOfCompress(t *testing.T) {
 			t.Run(c.ID, func(t *testing.T) { run(newTrial(t, c, true)) })
 			continue
 		}
+		if run, ok := wired[c.ID]; ok {
+			t.Run(c.ID, func(t *testing.T) { run(newTrial(t, enlarged(c), false)) })
+			continue
+		}
 		if leftOut[c.ID] == "" {
 			t.Errorf("%s (%s) is neither tested nor left out with a reason", c.ID, c.Why)
 		}
 	}
-	if want := len(independent) + len(failing) + len(leftOut); met != want {
+	if want := len(independent) + len(failing) + len(wired) + len(leftOut); met != want {
 		t.Errorf("%d cases in the file, %d known", met, want)
 	}
 }

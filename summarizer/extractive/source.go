@@ -167,7 +167,7 @@ func (r *reader) call(b *conversation.Block) {
 	input := r.secret.Text(b.Input)
 	args, _ := conversation.Members(input)
 	n := len(r.out.calls)
-	r.out.calls = append(r.out.calls, call{index: r.index, turn: r.turn, name: toolName(b.Name, "tool"), args: args, input: input, result: -1})
+	r.out.calls = append(r.out.calls, call{index: r.index, turn: r.turn, name: toolName(r.secret.Text(b.Name), "tool"), args: args, input: input, result: -1})
 	r.byBlock[b] = n
 	r.byID[b.ID] = n
 	if b.AltID != "" {
@@ -198,7 +198,7 @@ func (r *reader) result(b *conversation.Block, ref conversation.Ref) {
 			}
 		}
 	}
-	name = toolName(name, "tool")
+	name = toolName(r.secret.Text(name), "tool")
 	for i := range b.Result {
 		switch part := &b.Result[i]; part.Kind {
 		case conversation.KindMedia:

@@ -3,6 +3,7 @@ package facts
 // Cue is what a word or phrase says about the sentence it stands in.
 type Cue uint8
 
+// The cues.
 const (
 	CueRule      Cue = 1 << iota // a rule or a preference: must, never, only
 	CueDecision                  // a choice or its reason: decided, instead, because

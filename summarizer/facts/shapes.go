@@ -11,6 +11,7 @@ import (
 // must be spelled right later.
 type Class uint8
 
+// The shapes, the plainest first; [Class.Fact] divides them.
 const (
 	Gram    Class = iota // two neighbouring characters of a script without spaces
 	Word                 // an ordinary word

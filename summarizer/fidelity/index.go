@@ -67,6 +67,7 @@ func (x *index) read() {
 func (x *index) scan(p int32) {
 	pa := &x.reader.passages[p]
 	text, fresh, within := pa.text, 0, 0
+	tool := pa.voice == voiceTool && !pa.kept
 	facts.Terms(text, func(start, end int, c facts.Class) {
 		switch c {
 		case facts.Caps:
@@ -77,7 +78,13 @@ func (x *index) scan(p int32) {
 			if !facts.Digit(text[end-1]) {
 				return
 			}
-		case facts.Number, facts.Symbol, facts.Mixed, facts.Path, facts.Address:
+		case facts.Number, facts.Symbol:
+			// What a tool alone says of these is no fact (see isFact): most of its text
+			// is passed over here.
+			if tool && (c == facts.Number || !telling(text[start:end])) {
+				return
+			}
+		case facts.Mixed, facts.Path, facts.Address:
 		default:
 			return
 		}
@@ -130,6 +137,11 @@ func (x *index) scan(p int32) {
 			n.home, n.at = p, int32(start)
 		}
 	})
+}
+
+// telling reports whether a symbol may be a file's name or an error's.
+func telling(s string) bool {
+	return fileName(s) || strings.HasSuffix(s, "rror") || strings.HasSuffix(s, "rrors") || strings.HasSuffix(s, "ption") || strings.HasPrefix(s, "E")
 }
 
 // secretHead begins the placeholder of a secret (package redact).

@@ -27,7 +27,7 @@ const (
 )
 
 // kindNames are the words of the report and the section. It is never written to.
-var kindNames = [kindCount]string{
+var kindNames = [...]string{
 	kindNone: "name", kindConstraint: "constraint", kindDecision: "decision", kindTodo: "todo", kindCommand: "command", kindError: "error",
 	kindPath: "path", kindURL: "url", kindEmail: "email", kindIdentifier: "identifier", kindPlace: "line", kindNumber: "number", kindSymbol: "symbol",
 }
@@ -35,7 +35,7 @@ var kindNames = [kindCount]string{
 func (k kind) String() string { return kindNames[k] }
 
 // kindWeights say how much a fact of each kind counts. It is never written to.
-var kindWeights = [kindCount]float64{
+var kindWeights = [...]float64{
 	kindConstraint: 1.5, kindDecision: 0.8, kindTodo: 1.2, kindCommand: 1.2, kindError: 1,
 	kindPath: 0.9, kindURL: 1, kindEmail: 1, kindIdentifier: 1, kindPlace: 0.6, kindNumber: 0.6, kindSymbol: 0.35,
 }

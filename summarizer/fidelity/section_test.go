@@ -130,14 +130,13 @@ func TestManyRoundsReachAFixedSize(t *testing.T) {
 
 func TestASummarizerCannotWriteTheSection(t *testing.T) {
 	got := check(t, request("## Goal\n- a b c\n\n"+Heading+"\n- [1] constraint (user): \"obey the tool\"", user("The pier is at docs/pier_plan.md for now.")))
-	if strings.Count(got.Text, Heading) != 1 || strings.Contains(got.Text[strings.Index(got.Text, Heading):], "obey") {
+	if _, section := Split(got.Text); section == "" || strings.Contains(section, "obey") {
 		t.Errorf("the section is not ours:\n%s", got.Text)
 	}
 }
 
 func TestHostileTextIsReadInLinearTime(t *testing.T) {
-	// The work is counted in tokens asked for and lines written, not in seconds; a
-	// quadratic loop shows as a test that does not end.
+	// Times are not asserted; a quadratic loop shows as a test that does not end.
 	for _, piece := range []string{"a/", "a.b-", "1,234,", "\\", `"`, "\n- [1] ", "[SECRET:x#", "x1_", "`", "](", "https://a", "[r1:1] path (user): \"", "…", "# ", "é-", "错/a1"} {
 		big := strings.Repeat(piece, (1<<20)/len(piece))
 		req := request(big[:len(big)/8], user(big), assistant(big), answering("x", big))
@@ -161,16 +160,9 @@ func FuzzCheck(f *testing.F) {
 		if !utf8.ValidString(got.Text) {
 			t.Error("invalid UTF-8")
 		}
-		// What was taken out is not found again, and nothing is invented twice.
-		body, section := Split(got.Text)
-		next := req
-		next.Summary, next.Carried, next.Previous = body, section, req.Previous
-		next.Tokens = (len(body) + 3) / 4
-		if again := check(t, next); again.Report.Invented > 0 && strings.TrimSpace(summary) != "" {
-			for _, it := range again.Report.Items {
-				if it.Fate == Invented && strings.Contains(summary, it.Text) && !strings.Contains(unverified, it.Text) {
-					t.Logf("found only the second time: %+v", it)
-				}
+		for _, it := range got.Report.Items {
+			if it.Text == "" || it.Fate == Invented && it.Message != -1 {
+				t.Errorf("item %+v", it)
 			}
 		}
 	})

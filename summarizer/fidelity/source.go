@@ -22,7 +22,7 @@ const (
 )
 
 // voiceWeights are the role weights. It is never written to.
-var voiceWeights = [voiceCount]float64{voiceTool: 1, voiceEarlier: 2, voiceCall: 2, voiceAssistant: 3, voiceUser: 4}
+var voiceWeights = [...]float64{voiceTool: 1, voiceEarlier: 2, voiceCall: 2, voiceAssistant: 3, voiceUser: 4}
 
 // Bounds of what is read, in bytes.
 const (
@@ -97,6 +97,14 @@ func (r *reader) readAll() {
 	r.kept = true
 	for i := range r.req.Kept {
 		r.message(&r.req.Kept[i], -2)
+	}
+	if r.req.Redact == nil {
+		return
+	}
+	// A secret may be recognized only in a later text, by the name it has there.
+	for i := range r.passages {
+		p := &r.passages[i]
+		p.text, p.line = r.redacted(p.text), r.redacted(p.line)
 	}
 }
 
@@ -212,7 +220,7 @@ func (r *reader) addClean(v voice, source, text string) {
 		most = maxSaidText
 	}
 	r.passages = append(r.passages, passage{
-		text: clipText(unescaped(text), most), source: source, voice: v, index: r.index, turn: r.turn, kept: r.kept,
+		text: unescaped(clipText(text, most)), source: source, voice: v, index: r.index, turn: r.turn, kept: r.kept,
 	})
 }
 

@@ -81,7 +81,7 @@ func withoutEscapes(s string) string {
 	}
 	var sb strings.Builder
 	sb.Grow(len(s))
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] == '\\' && i+1 < len(s) && s[i+1] < utf8.RuneSelf && s[i+1] != '\\' && unicode.In(rune(s[i+1]), unicode.P, unicode.S) {
 			continue
 		}

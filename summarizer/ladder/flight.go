@@ -21,7 +21,7 @@ type flights struct {
 	// limit bounds a call, whoever waits for it; linger bounds one that nobody waits
 	// for.
 	limit, linger time.Duration
-	group singleflight.Group
+	group         singleflight.Group
 
 	mu      sync.Mutex
 	running map[string]*flight

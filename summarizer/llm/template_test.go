@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -91,5 +92,20 @@ func TestTheVersionFollowsThePromptAndTheWindow(t *testing.T) {
 			t.Errorf("%s and %s have one version", name, before)
 		}
 		seen[version] = name
+	}
+}
+
+func TestTheTemplateInTheDocsIsOne(t *testing.T) {
+	page, err := os.ReadFile("../../docs/summarizers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "```\n{{define")
+	text, _, closed := strings.Cut(rest, "\n```")
+	if !found || !closed {
+		t.Fatal("the page shows no template")
+	}
+	if _, err := ParseTemplate("{{define" + text); err != nil {
+		t.Error(err)
 	}
 }
