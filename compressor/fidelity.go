@@ -13,6 +13,7 @@ import (
 // checkFacts holds the ladder's summary against the messages it stands for: facts
 // that matter are added, invented names taken out.
 func (j *job) checkFacts(ctx context.Context, req summarizer.Request, result ladder.Result) (summary, error) {
+	j.progress(Progress{Phase: PhaseChecking, Tokens: j.counts.Tokens})
 	rung, resp := rungOf(result.Name), result.Response
 	check := fidelity.Request{
 		Summary: resp.Text, Tokens: resp.Tokens, Turns: req.Turns, Calls: req.Calls,
@@ -34,6 +35,17 @@ func (j *job) checkFacts(ctx context.Context, req summarizer.Request, result lad
 	}
 	j.report.Fidelity = &checked.Report
 	return summary{body: checked.Text, rung: rung}, nil
+}
+
+// factReserve is what the summarizer leaves of the summary's budget to facts that
+// it misses. A small budget is its own: there, a line less costs more than a line
+// more brings.
+func factReserve(budget int) int {
+	const share, least = 8, 64 // an eighth, in tokens
+	if reserve := budget / share; reserve >= least {
+		return reserve
+	}
+	return 0
 }
 
 // standing are the messages that stay as they are and those that stay shortened,

@@ -36,8 +36,10 @@ func (j *job) summarize(ctx context.Context) (summary, verdict, error) {
 	if j.req.OnText != nil {
 		req.OnText = func(piece string, restart bool) { j.req.OnText(rung, piece, restart) }
 	}
+	call := req
+	call.Budget -= factReserve(req.Budget)
 	result, err := j.engine.ladder.Summarize(ctx, ladder.Call{
-		Request: req, Tenant: j.req.Tenant, Session: j.req.SessionID, From: j.rules.summarizer,
+		Request: call, Tenant: j.req.Tenant, Session: j.req.SessionID, From: j.rules.summarizer,
 		Abort: j.rules.failurePolicy == FailureAbort,
 		OnRung: func(name string) {
 			rung = name

@@ -1,6 +1,7 @@
 package fidelity
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -238,5 +239,32 @@ func TestInjectedTextSetsNoRules(t *testing.T) {
 		if it.Kind == "constraint" {
 			t.Errorf("%+v", it)
 		}
+	}
+}
+
+func TestKindsOfNames(t *testing.T) {
+	tests := map[string]string{
+		"src/a/b.go": "path", "engine.py": "path", "https://x.example/y": "url", "ann@mail.example": "email", "OPS-4521": "identifier",
+		"v12.34.56": "identifier", "3f786850e387": "identifier", "48213": "number", "TimeoutError": "error", "ENOENT": "error", "b.go:120": "line",
+		"get_user": "symbol", "12.28ms": "name", "2026-03-12T08": "name", "lease_errors": "symbol", "ERROR": "name", "word": "name", "42": "name",
+	}
+	for in, want := range tests {
+		if got := kindOfText(in).String(); got != want {
+			t.Errorf("%s is a %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestACounterThatIsNotAdditiveIsObeyed(t *testing.T) {
+	var messages []conversation.Message
+	for _, p := range plants() {
+		messages = append(messages, p.message)
+	}
+	req := request("- short note", messages...)
+	req.Budget = 600
+	req.Count = func(_ context.Context, s string) (int, error) { return len(s)/4 + 60*strings.Count(s, "\n-"), nil }
+	req.Tokens, _ = req.Count(t.Context(), req.Summary)
+	if got := check(t, req); got.Report.Repaired == 0 {
+		t.Errorf("nothing was repaired: %+v", got.Report)
 	}
 }

@@ -139,10 +139,8 @@ func (x *index) scan(p int32) {
 	})
 }
 
-// telling reports whether a symbol may be a file's name or an error's.
-func telling(s string) bool {
-	return fileName(s) || strings.HasSuffix(s, "rror") || strings.HasSuffix(s, "rrors") || strings.HasSuffix(s, "ption") || strings.HasPrefix(s, "E")
-}
+// telling reports whether a symbol is a file's name or an error's.
+func telling(s string) bool { return fileName(s) || errorClass(s) }
 
 // secretHead begins the placeholder of a secret (package redact).
 const secretHead = "[SECRET:"

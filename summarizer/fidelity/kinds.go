@@ -64,7 +64,7 @@ func kindOf(text string, c facts.Class) kind {
 		}
 		return kindPath
 	case facts.Mixed:
-		if len(text) < 6 || len(text) >= 24 && facts.LooksEncoded(text) {
+		if len(text) < 6 || measured(text) || len(text) >= 24 && facts.LooksEncoded(text) {
 			return kindNone
 		}
 		return kindIdentifier
@@ -74,7 +74,7 @@ func kindOf(text string, c facts.Class) kind {
 		}
 		return kindNumber
 	case facts.Symbol:
-		if len(text) >= 6 && facts.Alarming(text, c) {
+		if errorClass(text) {
 			return kindError
 		}
 		if fileName(text) {
@@ -104,6 +104,27 @@ func kindOfText(text string) kind {
 		}
 	})
 	return k
+}
+
+// measured reports whether a name is a quantity with its unit or a time of day:
+// 12.28ms, 2026-03-12T08.
+func measured(s string) bool {
+	n := 0
+	for n < len(s) && (facts.Digit(s[n]) || s[n] == '.' || s[n] == '-') {
+		n++
+	}
+	unit := s[n:]
+	return n > 0 && (len(unit) <= 3 && digits(unit) == 0 || n >= 8 && unit[0] == 'T' && digits(unit) == len(unit)-1)
+}
+
+// errorClass reports whether a name is that of a class of errors: TimeoutError.
+func errorClass(s string) bool {
+	for _, end := range [...]string{"Error", "Errors", "Exception"} {
+		if len(s) > len(end) && strings.HasSuffix(s, end) {
+			return true
+		}
+	}
+	return false
 }
 
 func digits(s string) int {

@@ -52,9 +52,9 @@ func (x *index) repair(ctx context.Context, found []*fact, text string, tokens i
 			x.settle(found, lines, section)
 			return section, nil
 		}
-		// The last chosen matter least. A little more goes than is over, so that the
-		// whole is counted seldom.
-		for over := n - x.req.Budget + 2; over > 0 && len(lines) > 0; {
+		// The last chosen matter least. As many go as are over by what they cost alone,
+		// half of them at most, so that the whole is counted seldom.
+		for over, least := n-x.req.Budget, len(lines)/2; over > 0 && len(lines) > least; {
 			over -= lines[len(lines)-1].cost
 			lines = lines[:len(lines)-1]
 		}
