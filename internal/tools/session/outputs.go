@@ -68,7 +68,7 @@ func (w *writer) hits() string {
 		"internal/webhook/dispatch.go:147:\treq.Header.Set(\"Idempotency-Key\", key)",
 		"migrations/0031_charges.up.sql:9:    CONSTRAINT charges_idempotency_key_key UNIQUE (idempotency_key)",
 	}
-	for i := range 160 {
+	for i := range 150 {
 		dir, texts, suffix := pick(w, packages), code, ".go"
 		if i%8 == 0 {
 			dir = "api/v2"
@@ -90,7 +90,7 @@ func (w *writer) dispatcherLog() string {
 		at = at.Add(time.Duration(200+w.rnd.IntN(90_000)) * time.Millisecond)
 		fmt.Fprintf(&out, "%s level=%s svc=webhook-dispatcher shard=eu %s\n", at.Format("2006-01-02T15:04:05.000Z"), level, fmt.Sprintf(format, args...))
 	}
-	for i := range 180 {
+	for i := range 165 {
 		event, attempt := "evt_"+w.hex(6), 1+w.rnd.IntN(4)
 		switch w.rnd.IntN(7) {
 		case 0:
@@ -239,7 +239,7 @@ func (w *writer) migrateLog() string {
 // dryRun is the output of the backfill.
 func (w *writer) dryRun() string {
 	var out strings.Builder
-	for i := range 190 {
+	for i := range 172 {
 		fmt.Fprintf(&out, "refund  ch_%s %d EUR event=evt_%s\n", w.hex(5), 500+w.rnd.IntN(14_000), w.hex(6))
 		switch i {
 		case 31:
