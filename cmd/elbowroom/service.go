@@ -92,13 +92,14 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*servic
 	if err != nil {
 		return nil, err
 	}
-	s, err := server.New(server.Options{
+	s, err := server.New(server.Options{ //nolint:contextcheck // each call brings its own
 		Compressor: engine,
 		Counter:    counter,
 		Providers:  providers,
 		Registry:   registry,
 		Log:        log,
 		CacheTTL:   ttl,
+		StateKeys:  keys,
 		Limits: server.Limits{
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),

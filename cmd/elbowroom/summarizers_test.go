@@ -46,7 +46,9 @@ func serveConfig(t *testing.T, flags map[string]any) elbowroomv1.ContextServiceC
 		if err := s.Shutdown(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 	})
 	return elbowroomv1.NewContextServiceClient(conn)
 }
