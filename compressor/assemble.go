@@ -307,7 +307,7 @@ func (j *job) reportRegions() {
 		}
 		if row < len(j.rows) && j.rows[row].index == i {
 			switch {
-			case row < l.head:
+			case row < l.head, row < l.middle && kept[i]: // nothing was summarized: it stays
 				kind = RegionHead
 			case row < l.middle:
 				kind = RegionSummary

@@ -34,7 +34,7 @@ func (j *job) checkFacts(ctx context.Context, req summarizer.Request, result lad
 		return summary{}, fmt.Errorf("check the summary: %w", err)
 	}
 	j.report.Fidelity = &checked.Report
-	return summary{body: checked.Text, rung: rung}, nil
+	return summary{body: unframed(checked.Text), rung: rung}, nil
 }
 
 // factReserve is what the summarizer leaves of the summary's budget to facts that

@@ -48,6 +48,15 @@ func frameSummary(body string, round int, trace string) string {
 	return summaryOpen + strconv.Itoa(round) + traceOpen + trace + "] " + summaryLead + "\n\n" + strings.TrimSpace(body) + "\n\n" + summaryClose
 }
 
+// unframed rewrites the marks of a frame that a body quotes: a summary has one
+// beginning and one end, and a forged one would end it early for whoever reads it.
+func unframed(body string) string {
+	return strings.NewReplacer(
+		summaryOpen, "("+summaryOpen[1:],
+		summaryClose, "("+summaryClose[1:len(summaryClose)-1]+")",
+	).Replace(body)
+}
+
 // isSummary reports whether a whole message is a summary, ours or Hermes'.
 func isSummary(m *conversation.Message) bool {
 	_, ok := readSummary(m)

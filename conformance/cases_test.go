@@ -504,7 +504,8 @@ func wireCases() map[string]func(*trial) {
 					answers <- resp
 				}()
 			}
-			time.Sleep(20 * time.Millisecond) // for both to come; the calls are one either way
+			// Whether the second comes before the answer or after it, the calls are one.
+			tr.await(tr.t, func() bool { return tr.double.Active() > 0 })
 			close(gate)
 			one, other := <-answers, <-answers
 			tr.want(proto.Equal(one.GetConversation(), other.GetConversation()) && one.GetSummary() == other.GetSummary(), "both answers are the same")

@@ -74,7 +74,7 @@ func failures() []failure {
 		{name: "529", steps: one(wiredouble.Status(529)), fate: again(summarizer.FailureOverloaded), http: true},
 		{name: "429", steps: one(busy), fate: again(summarizer.FailureRateLimited)},
 		{name: "429 for milliseconds", steps: one(busy.With("Retry-After-Ms", "8")), fate: again(summarizer.FailureRateLimited), http: true},
-		{name: "429 for an hour, in seconds", steps: one(busy.With("Retry-After", "3600")), fate: once(summarizer.FailureRateLimited)},
+		{name: "429 for half a minute, in seconds", steps: one(busy.With("Retry-After", "30")), fate: once(summarizer.FailureRateLimited)},
 		{name: "429 for an hour, as a date", steps: one(busy.With("Retry-After", hour)), fate: once(summarizer.FailureRateLimited), http: true},
 		{name: "429 until a date that is past", steps: one(busy.With("Retry-After", "Mon, 02 Jan 2006 15:04:05 GMT")), fate: again(summarizer.FailureRateLimited), http: true},
 		{name: "503 for an hour", steps: one(wiredouble.Status(503).With("Retry-After", "3600")), fate: once(summarizer.FailureOverloaded), http: true},
@@ -163,7 +163,7 @@ func TestEveryFailureOfAModelLeavesAWholeConversation(t *testing.T) {
 				t.Parallel()
 				o := standOptions{}
 				if row.hangs {
-					o.attempt = 60 * time.Millisecond
+					o.attempt = 150 * time.Millisecond
 				}
 				s := newStand(t, p, o, row.steps...)
 				s.plays(t, row)
@@ -261,7 +261,8 @@ func (s *stand) abortsOn(t *testing.T, row failure) {
 		t.Errorf("the error quotes what is private: %v", err)
 	}
 	after := len(s.model.Requests())
-	if after-before != row.calls {
+	// On a busy machine a call with little time can end before it arrives.
+	if n := after - before; n > row.calls || n < row.calls && !row.hangs {
 		t.Errorf("%d calls under ABORT, want %d", after-before, row.calls)
 	}
 	again, err := s.Compress(s.within(t, callLimit), req)

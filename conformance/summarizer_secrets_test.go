@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ var (
 
 func newLeak(p planted.Secret, number int) *leak {
 	l := &leak{Secret: p, dialect: []Dialect{OpenAI, Anthropic}[number%2], secrets: make(map[string]string)}
-	for i, position := range append(told, untold...) { //nolint:gocritic // a list of its own
+	for i, position := range slices.Concat(told, untold) {
 		l.secrets[position] = p.Make(planted.NewMaker(uint64(1_000*number + i)))
 	}
 	return l
@@ -173,7 +174,7 @@ func TestNoSecretReachesAModel(t *testing.T) {
 	t.Logf("%d ways to write secrets, %d kinds, %d positions", len(list), len(kinds), len(told)+len(untold))
 }
 
-// clean checks that the summary gives nothing away. What is kept of the
+// clean checks that neither the summary nor the report gives anything away. What is kept of the
 // conversation is the caller's own and stays as it was.
 func (l *leak) clean(t *testing.T, s *stand, req *pb.CompressRequest, resp *pb.CompressResponse) {
 	t.Helper()
@@ -181,10 +182,14 @@ func (l *leak) clean(t *testing.T, s *stand, req *pb.CompressRequest, resp *pb.C
 	if resp.GetReport().SummaryIndex == nil {
 		t.Fatalf("%s: no summary: %v", l.Name, resp.GetReport())
 	}
+	written := []string{resp.GetSummary(), out.messages[resp.GetReport().GetSummaryIndex()].content.text(), string(resp.GetCompressionState())}
+	for _, item := range resp.GetReport().GetFidelity().GetItems() {
+		written = append(written, item.GetText())
+	}
 	for position, secret := range l.secrets {
-		for _, text := range []string{resp.GetSummary(), out.messages[resp.GetReport().GetSummaryIndex()].content.text()} {
+		for _, text := range written {
 			if left := planted.Survivor(secret, text); left != "" {
-				t.Errorf("%s, %s: %q of the secret is in the summary by %v:\n%s", l.Name, position, left, resp.GetReport().GetRung(), text)
+				t.Errorf("%s, %s: %q of the secret is in what was written by %v:\n%s", l.Name, position, left, resp.GetReport().GetRung(), text)
 			}
 		}
 	}

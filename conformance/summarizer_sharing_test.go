@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,15 +15,22 @@ import (
 	"github.com/elbowroom/elbowroom/internal/wiredouble"
 )
 
-// settled waits until the double has nothing more to answer.
-func (s *stand) settled(t *testing.T, active int) {
+// called waits until the double has a call to answer, idle until it has none.
+func (s *stand) called(t *testing.T) { s.await(t, func() bool { return s.model.Active() > 0 }) }
+func (s *stand) idle(t *testing.T)   { s.await(t, func() bool { return s.model.Active() == 0 }) }
+
+// await asks again and again until the answer is yes.
+func (w *wire) await(t *testing.T, yes func() bool) {
 	t.Helper()
-	ctx := s.within(t, callLimit)
-	for s.model.Active() != active {
-		if ctx.Err() != nil {
-			t.Fatalf("the double has %d calls under way, want %d", s.model.Active(), active)
+	ctx := w.within(t, callLimit)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !yes() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatal("it does not come")
 		}
-		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -50,13 +58,16 @@ func TestAHundredIdenticalRequestsMakeOneCall(t *testing.T) {
 				s := newStand(t, p, standOptions{continuity: continuity}, wiredouble.Text(goodSummary).Until(gate))
 				req := s.request(talk(s.dialect, "one call", 14))
 				answers := make([]*pb.CompressResponse, clients)
-				var asked, done sync.WaitGroup
-				asked.Add(clients)
+				var joined atomic.Int32 // those that were told that a summary is being written
+				var done sync.WaitGroup
 				for i := range clients {
 					done.Go(func() {
-						asked.Done()
 						if i%2 == 0 {
-							got, err := s.stream(s.within(t, callLimit), req)
+							got, err := s.streamTo(s.within(t, callLimit), req, func(phase pb.CompressPhase) {
+								if phase == pb.CompressPhase_COMPRESS_PHASE_SUMMARIZING {
+									joined.Add(1)
+								}
+							})
 							if err != nil {
 								t.Error(err)
 								return
@@ -70,9 +81,7 @@ func TestAHundredIdenticalRequestsMakeOneCall(t *testing.T) {
 						}
 					})
 				}
-				asked.Wait()
-				s.settled(t, 1)
-				time.Sleep(50 * time.Millisecond) // for more of them to join; the count holds either way
+				s.await(t, func() bool { return joined.Load() == clients/2 })
 				close(gate)
 				done.Wait()
 				if t.Failed() {
@@ -133,31 +142,26 @@ func TestARetryAfterATimeoutPaysNoSecondTime(t *testing.T) {
 				t.Fatalf("%d calls before the retry", n)
 			}
 			close(gate)
-			s.settled(t, 0)
+			s.idle(t)
 			// The answer may still be on its way into the store; while the session cools down
 			// the retry is told to wait.
-			ctx = s.within(t, callLimit)
-			for {
-				resp, err := s.Compress(ctx, req)
-				if err != nil {
+			var resp *pb.CompressResponse
+			s.await(t, func() bool {
+				if resp, err = s.Compress(s.within(t, callLimit), req); err != nil {
 					t.Fatal(err)
 				}
 				if resp.GetOutcome() == pb.Outcome_OUTCOME_COOLING_DOWN {
 					// Under ABORT a session waits its time, whatever is in the store. A client that
 					// takes any summary gets this one.
 					req.Policy = nil
-					continue
+					return false
 				}
-				r := resp.GetReport()
-				if r.GetRung() == pb.Rung_RUNG_EXTRACTIVE && x.session != "" {
-					time.Sleep(time.Millisecond)
-					continue
-				}
-				s.whole(t, req, resp)
-				if r.GetRung() != pb.Rung_RUNG_LLM || !r.GetSummarizerUsage().GetReused() || r.GetSummarizerUsage().GetCalls() != 0 {
-					t.Errorf("the retry: rung %v, %v, failed %v", r.GetRung(), r.GetSummarizerUsage(), r.GetFailedRungs())
-				}
-				break
+				return x.session == "" || resp.GetReport().GetRung() != pb.Rung_RUNG_EXTRACTIVE
+			})
+			s.whole(t, req, resp)
+			r := resp.GetReport()
+			if r.GetRung() != pb.Rung_RUNG_LLM || !r.GetSummarizerUsage().GetReused() || r.GetSummarizerUsage().GetCalls() != 0 {
+				t.Errorf("the retry: rung %v, %v, failed %v", r.GetRung(), r.GetSummarizerUsage(), r.GetFailedRungs())
 			}
 			if n := len(s.model.Requests()); n != 1 {
 				t.Errorf("%d calls for one summary", n)
@@ -186,6 +190,28 @@ func TestAnotherRequestIsAnotherCall(t *testing.T) {
 		}
 		if n := len(s.model.Requests()); n != i+1 {
 			t.Errorf("%d calls after %d different requests, each sent twice", n, i+1)
+		}
+	}
+}
+
+// TestASecondPassCallsNobody sends what came back, forced and not.
+func TestASecondPassCallsNobody(t *testing.T) {
+	for _, p := range []provider{overOpenAI(), overAnthropic()} {
+		for _, continuity := range []bool{false, true} {
+			s := newStand(t, p, standOptions{continuity: continuity}, wiredouble.Text(goodSummary))
+			req := s.request(talk(s.dialect, "twice", 14))
+			first := s.compress(t, req)
+			s.whole(t, req, first)
+			for _, force := range []bool{false, true} {
+				req.Conversation, req.Force = first.GetConversation(), force
+				second := s.compress(t, req)
+				if !proto.Equal(second.GetConversation(), first.GetConversation()) {
+					t.Errorf("%s, forced %v: the second pass changed its input: %v (%s)", p.name, force, second.GetOutcome(), second.GetReport().GetReason())
+				}
+			}
+			if n := len(s.model.Requests()); n != 1 {
+				t.Errorf("%s: %d calls", p.name, n)
+			}
 		}
 	}
 }

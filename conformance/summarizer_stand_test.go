@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,10 +75,8 @@ type standOptions struct {
 	continuity bool
 	// template is the prompt, nil the built-in one.
 	template *llm.Template
-	// before and after are further rungs around the model's.
-	before, after []summarizer.Summarizer
-	// alone leaves the embedded summarizer out.
-	alone bool
+	// after are rungs between the model's and the embedded one.
+	after []summarizer.Summarizer
 }
 
 // stand is a real server whose summarizing model is a double on a loopback port.
@@ -90,11 +89,7 @@ type stand struct {
 func newStand(t testing.TB, p provider, o standOptions, steps ...wiredouble.Step) *stand {
 	t.Helper()
 	double := p.double(t, steps...)
-	rungs := append(o.before, modelRung(t, p, double, o)) //nolint:gocritic // a list of its own
-	rungs = append(rungs, o.after...)
-	if !o.alone {
-		rungs = append(rungs, extractive.New())
-	}
+	rungs := slices.Concat([]summarizer.Summarizer{modelRung(t, p, double, o)}, o.after, []summarizer.Summarizer{extractive.New()})
 	return &stand{serveRungs(t, o.continuity, rungs...), p, double}
 }
 
@@ -235,6 +230,11 @@ type streamed struct {
 
 // stream reads a StreamCompress to its end.
 func (w *wire) stream(ctx context.Context, req *pb.CompressRequest) (*streamed, error) {
+	return w.streamTo(ctx, req, func(pb.CompressPhase) {})
+}
+
+// streamTo does so and tells of every phase as it begins.
+func (w *wire) streamTo(ctx context.Context, req *pb.CompressRequest, began func(pb.CompressPhase)) (*streamed, error) {
 	events, err := w.StreamCompress(ctx, &pb.StreamCompressRequest{Request: req})
 	if err != nil {
 		return nil, err
@@ -253,6 +253,7 @@ func (w *wire) stream(ctx context.Context, req *pb.CompressRequest) (*streamed, 
 		switch e := event.GetEvent().(type) {
 		case *pb.StreamCompressResponse_Progress:
 			out.phases = append(out.phases, e.Progress.GetPhase())
+			began(e.Progress.GetPhase())
 		case *pb.StreamCompressResponse_SummaryPiece:
 			out.pieces = append(out.pieces, e.SummaryPiece)
 		case *pb.StreamCompressResponse_Result:

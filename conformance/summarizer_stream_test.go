@@ -45,7 +45,7 @@ func TestPiecesArriveAsTheModelWrites(t *testing.T) {
 				t.Errorf("%d calls under way", s.model.Active())
 			}
 			cancel()
-			s.settled(t, 0)
+			s.idle(t)
 			for err == nil {
 				_, err = events.Recv()
 			}
@@ -70,9 +70,9 @@ func TestACancelledCompressEndsTheCall(t *testing.T) {
 				_, err := s.Compress(ctx, s.request(talk(s.dialect, "cancelled", 14)))
 				done <- err
 			}()
-			s.settled(t, 1)
+			s.called(t)
 			cancel()
-			s.settled(t, 0)
+			s.idle(t)
 			if err := <-done; status.Code(err) != codes.Canceled {
 				t.Errorf("after cancelling: %v", err)
 			}
