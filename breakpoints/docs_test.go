@@ -43,7 +43,7 @@ func TestDocsExplainEveryReasonAndWarningOfARequest(t *testing.T) {
 			t.Errorf("docs/caching.md does not explain %s", r)
 		}
 	}
-	for _, code := range []string{WarnBelowMinimum, WarnAutomaticRemoved, WarnToolMarksRemoved, WarnMarksRespected, WarnIllegalMark, WarnTTLClamped} {
+	for _, code := range []string{WarnBelowMinimum, WarnAutomaticRemoved, WarnToolMarksRemoved, WarnMarksRespected, WarnIllegalMark, WarnTTLClamped, WarnNoAutomatic, WarnNoSystem, WarnStaticMismatch, WarnMarksRemoved} {
 		if !strings.Contains(page, "`"+code+"`") {
 			t.Errorf("docs/caching.md does not mention %s", code)
 		}

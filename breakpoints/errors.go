@@ -3,6 +3,7 @@ package breakpoints
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/elbowroom/elbowroom/conversation"
 )
@@ -53,11 +54,11 @@ func (e *MarkError) Unwrap() error { return e.kind }
 // check looks at what can be judged without deciding anything.
 func (o *Options) check(c *conversation.Conversation) error {
 	switch {
-	case o.Layout < LayoutUnset || o.Layout > LayoutLiteLLM:
+	case o.Layout < LayoutUnset || int(o.Layout) >= len(layoutNames()):
 		return fmt.Errorf("%w: %v", ErrUnsupportedLayout, o.Layout)
-	case o.Strategy < StrategySystemAnd3 || o.Strategy > StrategyNone:
+	case o.Strategy < StrategySystemAnd3 || o.Strategy >= strategies:
 		return fmt.Errorf("%w: strategy %d", ErrUnsupportedStrategy, int(o.Strategy))
-	case o.TTL < TTL5m || o.TTL > TTL1h:
+	case o.TTL < TTL5m || o.TTL > TTL30m:
 		return fmt.Errorf("%w: ttl %d", ErrUnsupportedTTL, int(o.TTL))
 	case o.Existing < ExistingReplace || o.Existing > ExistingRespect:
 		return fmt.Errorf("%w: %d", ErrUnsupportedExisting, int(o.Existing))
@@ -65,11 +66,15 @@ func (o *Options) check(c *conversation.Conversation) error {
 		return fmt.Errorf("%w: %d, want 0 to %d", ErrReserved, o.Reserved, MaxMarks)
 	case o.Tokens != nil && len(o.Tokens.Messages) != len(c.Messages):
 		return fmt.Errorf("%w: counts for %d messages, the conversation has %d", ErrTokenCounts, len(o.Tokens.Messages), len(c.Messages))
-	case o.Layout == LayoutAnthropic && c.Format == conversation.FormatOpenAIChat:
-		return fmt.Errorf("%w: ANTHROPIC marks content blocks of Anthropic Messages; an OpenAI chat conversation takes OPENROUTER or LITELLM", ErrLayoutMismatch)
-	case (o.Layout == LayoutOpenRouter || o.Layout == LayoutLiteLLM) && c.Format == conversation.FormatAnthropicMessages:
-		return fmt.Errorf("%w: %v marks OpenAI chat messages; a native Anthropic conversation takes ANTHROPIC whatever carries it", ErrLayoutMismatch, o.Layout)
 	default:
 		return nil
 	}
+}
+
+// mismatch says that a layout was asked for that the form cannot carry.
+func mismatch(l Layout, rules *Rules, c *conversation.Conversation) error {
+	if c.Format == conversation.FormatAnthropicMessages {
+		return fmt.Errorf("%w: %v marks %s conversations; a native Anthropic conversation takes ANTHROPIC, BEDROCK_INVOKE, VERTEX or MINIMAX", ErrLayoutMismatch, l, strings.Join(rules.Forms, " and "))
+	}
+	return fmt.Errorf("%w: %v marks %s conversations; this one is %v", ErrLayoutMismatch, l, strings.Join(rules.Forms, " and "), c.Format)
 }

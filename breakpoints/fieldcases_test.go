@@ -24,17 +24,13 @@ import (
 //	ttl, tail_ttl           TTL; system_ttl has no counterpart: all marks share one life
 //	platform bedrock        nothing: 5m is written without a ttl key everywhere
 //	system                  part of the body
+//	strategy system_only    Strategy: StrategySystemOnly
 type fieldCase struct {
 	opts []Options
 	// input replaces the case's own body where that is a generator.
 	input string
 	want  []string // the marks of the output, for every one of opts
 	check func(t *testing.T, in, out string, res *Result)
-}
-
-// notCovered are cases of strategies that are not built.
-var notCovered = map[string]string{
-	"Kc070": "strategy system_only; that no target means no change is checked below",
 }
 
 func fieldCases() map[string]fieldCase {
@@ -115,6 +111,15 @@ func fieldCases() map[string]fieldCase {
 				}
 			},
 		},
+		"Kc070": {
+			opts: []Options{claude(Options{Strategy: StrategySystemOnly})},
+			check: func(t *testing.T, in, out string, res *Result) {
+				unchanged(t, in, out, res)
+				if len(res.Breakpoints) != 0 || !slices.Contains(warnings(res), WarnNoSystem) {
+					t.Errorf("breakpoints %v, warnings %v", res.Breakpoints, warnings(res))
+				}
+			},
+		},
 		"Kc071": {opts: []Options{{Strategy: StrategyNone}}},
 		"Kc073": {
 			opts: []Options{{Reserved: 3, MinPrefix: 1024, Tokens: &TokenCounts{Messages: []int{9}}}}, want: []string{"messages[0].content[0]"},
@@ -150,7 +155,7 @@ func slidingMarks() string {
 func TestFieldCases(t *testing.T) {
 	known := fieldCases()
 	for _, c := range testdata.Cases(t) {
-		if c.Op != "cache" || notCovered[c.ID] != "" {
+		if c.Op != "cache" {
 			continue
 		}
 		t.Run(c.ID, func(t *testing.T) {

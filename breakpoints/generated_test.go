@@ -111,7 +111,7 @@ func (m *maker) message() string {
 
 func (m *maker) conversation() string {
 	var members []string
-	tool := func() string { return m.object(`"name":"n"`, `"input_schema":{}`) }
+	tool := func() string { return m.object(`"name":"n"`, m.pick(`"input_schema":{}`, `"defer_loading":true`)) }
 	if m.format == openAI {
 		tool = func() string { return m.object(`"type":"function"`, `"function":`+m.object(`"name":"n"`)) }
 	}

@@ -78,7 +78,10 @@ func (f *finder) inside(path string, v any, members ...string) {
 		}
 		mark := v["cache_control"]
 		if mark == nil {
-			return
+			if mark = v["prompt_cache_breakpoint"]; mark == nil {
+				return
+			}
+			path += "#openai"
 		}
 		if object, ok := mark.(map[string]any); ok && object["ttl"] != nil {
 			path += fmt.Sprintf("@%v", object["ttl"])
@@ -88,7 +91,7 @@ func (f *finder) inside(path string, v any, members ...string) {
 }
 
 var (
-	writtenMarks = strings.NewReplacer(`,"cache_control":{"type":"ephemeral"}`, "", `,"cache_control":{"type":"ephemeral","ttl":"1h"}`, "")
+	writtenMarks = strings.NewReplacer(`,"cache_control":{"type":"ephemeral"}`, "", `,"cache_control":{"type":"ephemeral","ttl":"1h"}`, "", `,"prompt_cache_breakpoint":{"mode":"explicit"}`, "")
 	nullMark     = regexp.MustCompile(`,\s*"cache_control"\s*:\s*null|"cache_control"\s*:\s*null,\s*`)
 	onePartList  = regexp.MustCompile(`\[\{"type":"text","text":("(?:[^"\\]|\\.)*")\}\]`)
 )

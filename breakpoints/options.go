@@ -25,22 +25,43 @@ const (
 	// LayoutLiteLLM is LayoutOpenRouter without tool messages: LiteLLM copies their
 	// parts as they are into the tool result, where a mark is refused.
 	LayoutLiteLLM
+	// LayoutBedrock is Bedrock's Converse API: a cachePoint block follows what it
+	// marks. A conversation in its JSON is read by package bedrock.
+	LayoutBedrock
+	// LayoutBedrockInvoke, LayoutVertex and LayoutMiniMax mark like LayoutAnthropic,
+	// with fewer lives and other minimums.
+	LayoutBedrockInvoke
+	LayoutVertex
+	// LayoutAlibaba marks text, for Qwen models.
+	LayoutAlibaba
+	LayoutMiniMax
+	// LayoutOpenAI writes prompt_cache_breakpoint on text parts of all but assistant
+	// messages (GPT-5.6 and later).
+	LayoutOpenAI
+	// LayoutOpenAIImplicit and the following take no marks: the providers cache by
+	// themselves. Marks that are there are removed.
+	LayoutOpenAIImplicit
+	LayoutGemini
+	LayoutDeepSeek
+	LayoutXAI
+	LayoutMoonshot
 )
+
+// layoutNames are the public names, by number.
+func layoutNames() []string {
+	return []string{
+		"UNSPECIFIED", "ANTHROPIC", "OPENROUTER", "LITELLM", "BEDROCK", "BEDROCK_INVOKE", "VERTEX", "ALIBABA", "MINIMAX",
+		"OPENAI", "OPENAI_IMPLICIT", "GEMINI", "DEEPSEEK", "XAI", "MOONSHOT",
+	}
+}
 
 // String returns the layout's public name.
 func (l Layout) String() string {
-	switch l {
-	case LayoutUnset:
-		return "UNSPECIFIED"
-	case LayoutAnthropic:
-		return "ANTHROPIC"
-	case LayoutOpenRouter:
-		return "OPENROUTER"
-	case LayoutLiteLLM:
-		return "LITELLM"
-	default:
+	names := layoutNames()
+	if l < 0 || int(l) >= len(names) {
 		return fmt.Sprintf("layout %d", int(l))
 	}
+	return names[l]
 }
 
 // Strategy says which of the possible places are marked.
@@ -54,6 +75,28 @@ const (
 	// StrategyNone marks nothing and removes every mark that is there, whatever
 	// [Existing] says.
 	StrategyNone
+	// StrategyHermesDefault marks the end of the static part of the system prompt, the
+	// end of the system prompt, and the last two messages that can carry a mark. Where
+	// no static part is known it is StrategySystemAnd3.
+	StrategyHermesDefault
+	// StrategyTransactionEnds marks the last tool, the end of the static part of the
+	// system prompt, and the last two ends of completed transactions: of a run of tool
+	// results, of an answer without calls, of a user message that is last. Without a
+	// tool that can carry a mark it is StrategyHermesDefault.
+	StrategyTransactionEnds
+	// StrategyAnchored marks the last block, the block that the previous request ended
+	// on, the end of the static system prompt, and what of the protected head or a
+	// compaction block is worth it. Reads are the most that any placement can get while
+	// a conversation only grows.
+	StrategyAnchored
+	// StrategyAutoPlusSystem marks the end of the static system prompt and leaves the
+	// rest to the provider's automatic mode; where there is none, the last block is
+	// marked instead.
+	StrategyAutoPlusSystem
+	// StrategySystemOnly marks the end of the static system prompt.
+	StrategySystemOnly
+
+	strategies // their number
 )
 
 // Existing says what happens to marks that are there already.
@@ -70,34 +113,6 @@ const (
 	ExistingRespect
 )
 
-// TTL is the life of a cached prefix, counted from the start of the request that
-// wrote or last read it.
-type TTL int
-
-// The lives.
-const (
-	// TTL5m is the provider's default. It is written without a ttl member, which
-	// some platforms refuse even for 5m.
-	TTL5m TTL = iota
-	TTL1h
-)
-
-// String returns the wire word.
-func (t TTL) String() string {
-	if t == TTL1h {
-		return "1h"
-	}
-	return "5m"
-}
-
-// wire is the ttl member's value, empty for none.
-func (t TTL) wire() string {
-	if t == TTL1h {
-		return "1h"
-	}
-	return ""
-}
-
 // Options say how a conversation is marked. The zero value is the default:
 // layout by form and model, SYSTEM_AND_3, five minutes, existing marks replaced.
 type Options struct {
@@ -111,6 +126,26 @@ type Options struct {
 	// unmarked and spends the marks on the messages before it. It serves agents that
 	// fork a conversation and share the prefix.
 	LeaveNewestUserUnmarked bool
+	// StaticSystem is the text that the system prompt begins with in every request,
+	// empty when it is not known: then the system prompt is static up to the first line
+	// that looks like a date, a working directory or the like.
+	StaticSystem string
+	// SplitSystem allows to make two text blocks of one, where the static part of the
+	// system prompt ends within a block. Their text is the same, byte for byte.
+	SplitSystem bool
+	// RetryAnchor spends the fourth mark of StrategyAnchored on the end of the last
+	// assistant message: for clients that replace the newest user message and try again.
+	RetryAnchor bool
+	// HeadMessages is how many messages after the system prompt a compression keeps in
+	// front. Default: the published three, of which the system prompt is one.
+	HeadMessages int
+	// State is the state of the last [Result] of this conversation, for StrategyAnchored.
+	// It is optional. StateKeys sign and verify it, see package seal.
+	State     []byte
+	StateKeys [][]byte
+
+	// Layouts is the table of layouts. Default: the one built in, read anew.
+	Layouts *Layouts
 	// MarkToolMessages marks tool messages on a LiteLLM route too.
 	MarkToolMessages bool
 

@@ -17,9 +17,9 @@ func TestOptionsThatDoNotFitAreErrors(t *testing.T) {
 		opts   Options
 		want   error
 	}{
-		{"a layout nobody knows", anthropic, Options{Layout: 9}, ErrUnsupportedLayout},
+		{"a layout nobody knows", anthropic, Options{Layout: 15}, ErrUnsupportedLayout},
 		{"a strategy nobody knows", anthropic, Options{Strategy: 7}, ErrUnsupportedStrategy},
-		{"a ttl nobody knows", anthropic, Options{TTL: 2}, ErrUnsupportedTTL},
+		{"a ttl nobody knows", anthropic, Options{TTL: 3}, ErrUnsupportedTTL},
 		{"a treatment nobody knows", anthropic, Options{Existing: -1}, ErrUnsupportedExisting},
 		{"five reserved", anthropic, Options{Reserved: 5}, ErrReserved},
 		{"fewer than none reserved", anthropic, Options{Reserved: -1}, ErrReserved},
@@ -145,7 +145,7 @@ func TestTypedForm(t *testing.T) {
 			},
 		},
 		{
-			name: "another model", opts: Options{Model: "gemini-3-pro"}, reason: "no marks: model gemini-3-pro takes none",
+			name: "another model", opts: Options{Model: "gemini-3-pro"}, reason: "no marks: model gemini-3-pro takes none (Gemini caches by itself; a gateway turns marks into a frozen explicit cache and switches that off)",
 			marked: func(*conversation.Conversation) []*conversation.Block { return nil },
 		},
 	}
@@ -193,6 +193,7 @@ func TestTypedForm(t *testing.T) {
 var reasons = []Reason{
 	ReasonNoContent, ReasonEmptyText, ReasonEmptyResult, ReasonThinking, ReasonProgrammatic, ReasonBareString, ReasonNotText,
 	ReasonToolMessage, ReasonFunction, ReasonUnknownBlock, ReasonUnknownRole, ReasonSystemMessage, ReasonNewestUser,
+	ReasonAssistant, ReasonTool, ReasonDeferred, ReasonSplit, ReasonSmallHead,
 }
 
 func TestReasonsAreExplained(t *testing.T) {

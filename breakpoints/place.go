@@ -1,6 +1,10 @@
 package breakpoints
 
-import "github.com/elbowroom/elbowroom/conversation"
+import (
+	"slices"
+
+	"github.com/elbowroom/elbowroom/conversation"
+)
 
 // Place decides where a conversation carries its marks. The conversation is not
 // changed; the result's rewrite is what to render.
@@ -15,25 +19,40 @@ func Place(c *conversation.Conversation, opts Options) (*Result, error) {
 	if opts.Model == "" {
 		opts.Model = c.Model
 	}
+	if opts.Layouts == nil {
+		var err error
+		if opts.Layouts, err = NewLayouts(nil); err != nil {
+			return nil, err
+		}
+	}
 	p := &placer{c: c, opts: &opts, found: look(c), out: &Result{Rewrite: conversation.NewRewrite(c)}}
 	if opts.Strategy == StrategyNone {
 		p.out.Reason = "no marks: all are removed as requested"
 		p.write(nil)
 		return p.out, nil
 	}
-	p.layout, p.out.Reason = chooseLayout(c, &opts)
-	p.out.Layout = p.layout
+	p.layout, p.out.Reason = opts.Layouts.choose(c, &opts)
+	p.out.Layout, p.rules = p.layout, opts.Layouts.Rules(p.layout)
 	switch {
 	case p.layout == LayoutUnset:
 		p.leave()
 		return p.out, nil
+	case !p.rules.fits(c):
+		return nil, mismatch(p.layout, &p.rules, c)
 	case opts.Existing == ExistingRespect && len(p.found.marks) > 0:
 		return p.respect()
+	case p.rules.MaxMarks == 0:
+		p.out.Reason += ": " + p.rules.Title + " " + p.rules.Note
+		p.strip()
+		return p.out, nil
+	}
+	if p.rules.Mark == "prompt_cache_breakpoint" {
+		p.out.Rewrite.MarksAs(conversation.WireBreakpoint)
 	}
 	p.ttl = p.clampedTTL()
 	chosen := p.choose()
 	p.write(chosen)
-	if len(chosen) == 0 && opts.Reserved < MaxMarks {
+	if len(chosen) == 0 && !p.automatic && opts.Reserved < MaxMarks {
 		p.out.warn(WarnNoTarget, -1, "no place can carry a mark")
 	}
 	p.report(chosen)
@@ -45,19 +64,35 @@ type placer struct {
 	c      *conversation.Conversation
 	opts   *Options
 	layout Layout
+	rules  Rules
 	ttl    TTL
 	found  survey
 	out    *Result
+
+	// free is how many marks may be set, first the first message that is not the
+	// system prompt, end the first that is left unmarked.
+	free, first, end int
+	// split is the block that is made two, with splitAt bytes in the first of them;
+	// splitAt 0 for none.
+	split   site
+	splitAt int
+	// automatic is set when the request as a whole is marked.
+	automatic bool
+	skipped   map[Skip]bool
 }
 
+// clampedTTL is the wanted life, or the layout's own where it does not take that.
 func (p *placer) clampedTTL() TTL {
 	route := p.opts.Route
 	if route == "" && p.layout == LayoutOpenRouter {
 		route = "openrouter"
 	}
 	ttl := ClampTTL(p.opts.TTL, route, p.opts.Model)
-	if ttl != p.opts.TTL {
-		p.out.warn(WarnTTLClamped, -1, "%v marks are not taken here (model %s, route %s); %v is used", p.opts.TTL, named(p.opts.Model), named(route), ttl)
+	if !slices.Contains(p.rules.TTLs, ttl.String()) {
+		ttl, _ = ttlNamed(p.rules.TTLs[0])
+	}
+	if ttl != p.opts.TTL && p.opts.TTL != TTL5m { // five minutes is also what nobody asked for
+		p.out.warn(WarnTTLClamped, -1, "%v marks are not taken here (layout %v, model %s, route %s); %v is used", p.opts.TTL, p.layout, named(p.opts.Model), named(route), ttl)
 	}
 	return ttl
 }
@@ -69,42 +104,66 @@ func named(s string) string {
 	return s
 }
 
-// choose picks the places of SYSTEM_AND_3, in prompt order.
+// choose picks the places of the strategy, in prompt order and each once.
 func (p *placer) choose() []site {
-	free := MaxMarks - p.opts.Reserved
-	if free == 0 {
+	p.free = min(MaxMarks, p.rules.MaxMarks) - p.opts.Reserved
+	p.limits()
+	if p.free <= 0 {
 		return nil
 	}
-	var system, messages []site
-	first := 0 // the first message that is not the system prompt
-	if p.c.System != nil {
-		system = p.system()
-	} else {
-		for first < len(p.c.Messages) && p.c.Messages[first].Role == conversation.RoleSystem {
-			first++
-		}
-		for i := first - 1; i >= 0 && system == nil; i-- {
-			system = p.message(i)
+	var chosen []site
+	switch p.opts.Strategy {
+	case StrategyHermesDefault:
+		chosen = p.hermesDefault()
+	case StrategyTransactionEnds:
+		chosen = p.transactionEnds()
+	case StrategyAnchored:
+		chosen = p.anchored()
+	case StrategyAutoPlusSystem:
+		chosen = p.autoPlusSystem()
+	case StrategySystemOnly:
+		chosen = p.systemOnly()
+	default:
+		chosen = p.systemAnd3()
+	}
+	slices.SortFunc(chosen, site.compare)
+	return slices.Compact(chosen)
+}
+
+// limits finds the messages that may be marked.
+func (p *placer) limits() {
+	if p.c.System == nil {
+		for p.first < len(p.c.Messages) && p.c.Messages[p.first].Role == conversation.RoleSystem {
+			p.first++
 		}
 	}
-	free -= len(system)
-	end := len(p.c.Messages)
+	p.end = len(p.c.Messages)
 	if p.opts.LeaveNewestUserUnmarked && p.found.newest >= 0 {
-		end = p.found.newest
-		p.skip(Position{conversation.SectionMessages, end, -1}, ReasonNewestUser)
+		p.end = p.found.newest
 	}
-	for i := end - 1; i >= first && len(messages) < free; i-- {
-		if reason := p.unfit(i); reason != "" {
-			p.skip(Position{conversation.SectionMessages, i, -1}, reason)
-			continue
-		}
-		messages = append(messages, p.message(i)...)
+}
+
+// lastMessages finds the places of the newest messages that can carry a mark, n at
+// most, the newest first.
+func (p *placer) lastMessages(n int) []site {
+	if p.end < len(p.c.Messages) {
+		p.skip(Position{conversation.SectionMessages, p.end, -1}, ReasonNewestUser)
 	}
-	chosen := system
-	for i := len(messages) - 1; i >= 0; i-- {
-		chosen = append(chosen, messages[i])
+	var out []site
+	for i := p.end - 1; i >= p.first && len(out) < n; i-- {
+		out = append(out, p.message(i)...)
 	}
-	return chosen
+	return out
+}
+
+// message finds the last place of a message that can carry a mark: none or one. A
+// list that ends in a bare string carries none at all (row CA7).
+func (p *placer) message(i int) []site {
+	if reason := p.unfit(i); reason != "" {
+		p.skip(Position{conversation.SectionMessages, i, -1}, reason)
+		return nil
+	}
+	return p.lastBlock(i)
 }
 
 // unfit says why a message is no target whatever it holds.
@@ -121,34 +180,8 @@ func (p *placer) unfit(i int) Reason {
 	}
 }
 
-// system finds the last block of the top-level system prompt that can carry a
-// mark: none or one.
-func (p *placer) system() []site {
-	m := p.c.System
-	last := len(m.Blocks) - 1
-	for b := last; b >= 0; b-- {
-		var reason Reason
-		switch block := &m.Blocks[b]; {
-		case p.bare(block, m.Shape):
-			reason = ReasonBareString
-		case block.Kind != conversation.KindText:
-			reason = ReasonUnknownBlock
-		case conversation.Blank(block.Text):
-			reason = ReasonEmptyText
-		default:
-			return []site{{kind: onSystem, block: b}}
-		}
-		p.skip(site{kind: onSystem, block: b}.position(p.c), reason)
-		if b == last && reason == ReasonBareString {
-			return nil
-		}
-	}
-	return nil
-}
-
-// message finds the last place of a message that can carry a mark: none or one. A
-// list that ends in a bare string carries none at all (row CA7).
-func (p *placer) message(i int) []site {
+// lastBlock finds the last place in a message of any role.
+func (p *placer) lastBlock(i int) []site {
 	m := &p.c.Messages[i]
 	from, to := contentBlocks(m)
 	if from == to {
@@ -156,11 +189,7 @@ func (p *placer) message(i int) []site {
 		return nil
 	}
 	for b := to - 1; b >= from; b-- {
-		part, reason := p.carrier(m, conversation.Ref{Message: i, Block: b})
-		at := site{kind: onBlock, message: i, block: b}
-		if part >= 0 {
-			at.kind, at.part = onPart, part
-		}
+		at, reason := p.siteOf(i, b)
 		if reason == "" {
 			return []site{at}
 		}
@@ -172,6 +201,41 @@ func (p *placer) message(i int) []site {
 	return nil
 }
 
+// siteOf is the place at which a block's mark stands, and why it carries none.
+func (p *placer) siteOf(message, block int) (site, Reason) {
+	part, reason := p.carrier(&p.c.Messages[message], conversation.Ref{Message: message, Block: block})
+	at := site{kind: onBlock, message: message, block: block}
+	if part >= 0 {
+		at.kind, at.part = onPart, part
+	}
+	return at, reason
+}
+
+// lastTool finds the last tool that can carry a mark.
+func (p *placer) lastTool() []site {
+	for i := len(p.c.Tools) - 1; i >= 0; i-- {
+		at := site{kind: onTool, message: i, block: -1}
+		switch {
+		case !p.rules.Tools:
+			p.skip(at.position(p.c), ReasonTool)
+			return nil
+		case p.c.Tools[i].Deferred:
+			p.skip(at.position(p.c), ReasonDeferred)
+		default:
+			return []site{at}
+		}
+	}
+	return nil
+}
+
 func (p *placer) skip(at Position, reason Reason) {
-	p.out.Skipped = append(p.out.Skipped, Skip{at, reason})
+	s := Skip{at, reason}
+	if p.skipped[s] {
+		return
+	}
+	if p.skipped == nil {
+		p.skipped = make(map[Skip]bool)
+	}
+	p.skipped[s] = true
+	p.out.Skipped = append(p.out.Skipped, s)
 }

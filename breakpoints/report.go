@@ -5,9 +5,23 @@ import "github.com/elbowroom/elbowroom/conversation"
 // report lists the marks with the size of their prefixes.
 func (p *placer) report(chosen []site) {
 	for _, at := range chosen {
-		p.out.Breakpoints = append(p.out.Breakpoints, Breakpoint{Position: at.position(p.c), TTL: p.ttl})
+		p.out.Breakpoints = append(p.out.Breakpoints, Breakpoint{Position: p.resulting(at), TTL: p.ttl})
 	}
+	if p.automatic {
+		p.out.Breakpoints = append(p.out.Breakpoints, Breakpoint{Position: site{kind: onRequest, message: -1}.position(p.c), TTL: p.ttl})
+	}
+	p.out.Hint = p.rules.Hint
 	p.measure()
+}
+
+// resulting is the position of a chosen place in the result, where a block that
+// was split counts as two.
+func (p *placer) resulting(at site) Position {
+	where := at.position(p.c)
+	if p.splitAt > 0 && at.kind == p.split.kind && at.message == p.split.message && (at.rest || at.block > p.split.block) {
+		where.Block++
+	}
+	return where
 }
 
 // measure fills in the sizes of the prefixes and compares them with the smallest
@@ -18,6 +32,10 @@ func (p *placer) measure() {
 	counts := p.opts.Tokens
 	if counts == nil {
 		return
+	}
+	minimum := p.opts.Layouts.Minimum(p.layout, p.opts.Model)
+	if minimum == 0 {
+		minimum = p.opts.MinPrefix
 	}
 	sum, next := counts.Tools, 0
 	inert, largest := 0, 0
@@ -38,13 +56,13 @@ func (p *placer) measure() {
 			}
 			b.Tokens = sum + counts.System
 		}
-		if b.Tokens < p.opts.MinPrefix {
+		if b.Tokens < minimum {
 			b.Inert = true
 			inert, largest = inert+1, b.Tokens
 		}
 	}
 	if inert > 0 {
-		p.out.warn(WarnBelowMinimum, -1, "%d of %d marks have no effect yet: the largest of these prefixes has %d tokens, the model caches from %d", inert, len(p.out.Breakpoints), largest, p.opts.MinPrefix)
+		p.out.warn(WarnBelowMinimum, -1, "%d of %d marks have no effect yet: the largest of these prefixes has %d tokens, the model caches from %d", inert, len(p.out.Breakpoints), largest, minimum)
 	}
 }
 

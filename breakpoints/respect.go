@@ -43,7 +43,14 @@ func (p *placer) messageOf(m existing) int {
 
 // illegal says why a mark is refused where it stands.
 func (p *placer) illegal(m existing) string {
+	if key := m.mark.Wire.Key(); p.c.Format != conversation.FormatTyped && key != p.rules.Mark {
+		return "this route does not know the member " + key
+	}
 	switch m.kind {
+	case onRequest:
+		if !p.rules.Automatic {
+			return "this route has no automatic caching"
+		}
 	case inTool:
 		return "the tool carries another one"
 	case inSystem, inMessage:
@@ -53,11 +60,11 @@ func (p *placer) illegal(m existing) string {
 			return "a deferred tool is not part of the cached prefix"
 		}
 	case onMessage:
-		if p.layout == LayoutAnthropic {
+		if p.rules.Results == "block" {
 			return "it stands on the message; a block must carry it"
 		}
 	case onPart:
-		if p.layout == LayoutAnthropic {
+		if p.rules.Results == "block" {
 			return "it stands inside a tool result; the result itself must carry it"
 		}
 		if blankText(&p.c.Messages[m.message].Blocks[m.block].Result[m.part]) {

@@ -78,6 +78,22 @@ func TestRespectLeavesAMarkedConversationAsItIs(t *testing.T) {
 			want:     []string{"messages[0].content[0] 1h", "the request (automatic caching) 5m"},
 			warnings: []string{WarnAutomaticConflict, WarnMarksRespected},
 		},
+		{
+			name:     "automatic caching where there is none",
+			format:   anthropic,
+			opts:     Options{Layout: LayoutBedrockInvoke},
+			in:       `{"cache_control":{"type":"ephemeral"},"messages":[{"role":"user","content":"a"}]}`,
+			want:     []string{"the request (automatic caching) 5m"},
+			warnings: []string{WarnIllegalMark, WarnMarksRespected},
+		},
+		{
+			name:     "another provider's member",
+			format:   openAI,
+			opts:     Options{Layout: LayoutOpenAI},
+			in:       `[{"role":"user","content":[{"type":"text","text":"a",` + mark + `},{"type":"text","text":"b","prompt_cache_breakpoint":{"mode":"explicit"}}]}]`,
+			want:     []string{"messages[0].content[0] 5m", "messages[0].content[1] 5m"},
+			warnings: []string{WarnIllegalMark, WarnMarksRespected},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

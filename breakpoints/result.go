@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/seal"
 )
 
 // Result is what was decided.
@@ -21,7 +22,34 @@ type Result struct {
 	Skipped []Skip
 	// Warnings name what did not stop the work.
 	Warnings []conversation.Warning
+	// Hint is what the caller should set to lead the requests of this conversation to
+	// one cache; nil for none.
+	Hint *Hint
+	// State is what to hand over with the next request of this conversation. It is
+	// empty unless the strategy is StrategyAnchored.
+	State []byte
+	// StateVerdict says what became of the state that was handed over.
+	StateVerdict seal.Verdict
+	// Anchor says how StrategyAnchored found the end of the previous request.
+	Anchor Anchor
 }
+
+// Anchor is a way to find where the previous request ended.
+type Anchor string
+
+// The ways, the surest first.
+const (
+	// AnchorNone: there was no previous request, or its end cannot be marked.
+	AnchorNone Anchor = ""
+	// AnchorState: by the content hash in the state.
+	AnchorState Anchor = "STATE"
+	// AnchorMarks: by the marks that the previous request carried.
+	AnchorMarks Anchor = "MARKS"
+	// AnchorReply: it is what stands before the last answer of the model.
+	AnchorReply Anchor = "REPLY"
+	// AnchorGrid: there is no answer yet; every 15th block is an anchor.
+	AnchorGrid Anchor = "GRID"
+)
 
 // Position names a place in the caller's own arrays.
 type Position struct {
@@ -89,6 +117,11 @@ const (
 	ReasonUnknownRole   Reason = "UNKNOWN_ROLE"
 	ReasonSystemMessage Reason = "SYSTEM_MESSAGE"
 	ReasonNewestUser    Reason = "NEWEST_USER"
+	ReasonAssistant     Reason = "ASSISTANT_MESSAGE"
+	ReasonTool          Reason = "TOOL_DEFINITION"
+	ReasonDeferred      Reason = "DEFERRED_TOOL"
+	ReasonSplit         Reason = "NEEDS_SPLIT"
+	ReasonSmallHead     Reason = "SMALL_HEAD"
 )
 
 // Detail says the reason in a sentence.
@@ -120,6 +153,16 @@ func (r Reason) Detail() string {
 		return "a system message after the first message is not counted"
 	case ReasonNewestUser:
 		return "the newest user request and what follows it are left unmarked as asked"
+	case ReasonAssistant:
+		return "on this route a mark on an assistant message has no effect"
+	case ReasonTool:
+		return "this route takes no marks on tool definitions"
+	case ReasonDeferred:
+		return "a deferred tool is not part of the cached prefix and may not be marked"
+	case ReasonSplit:
+		return "the static part of the system prompt ends within this block, which may not be split"
+	case ReasonSmallHead:
+		return "the protected head ends too close behind the system prompt to be worth a mark"
 	default:
 		return string(r)
 	}
@@ -152,6 +195,15 @@ const (
 	WarnAutomaticConflict = "AUTOMATIC_CONFLICT"
 	// WarnTTLClamped: the model or route takes no 1h marks, so 5m was used.
 	WarnTTLClamped = "TTL_CLAMPED"
+	// WarnMarksRemoved: the layout takes no marks, so those that were there were
+	// removed.
+	WarnMarksRemoved = "MARKS_REMOVED"
+	// WarnNoSystem: there is no system prompt that can carry a mark.
+	WarnNoSystem = "NO_SYSTEM"
+	// WarnNoAutomatic: the automatic mode was asked for where there is none.
+	WarnNoAutomatic = "NO_AUTOMATIC"
+	// WarnStaticMismatch: the system prompt does not begin with the static text.
+	WarnStaticMismatch = "STATIC_MISMATCH"
 )
 
 func (r *Result) warn(code string, message int, format string, args ...any) {

@@ -1,6 +1,11 @@
 package breakpoints
 
-import "github.com/elbowroom/elbowroom/conversation"
+import (
+	"cmp"
+	"math"
+
+	"github.com/elbowroom/elbowroom/conversation"
+)
 
 // siteKind is what a mark stands on.
 type siteKind int
@@ -23,7 +28,52 @@ const (
 type site struct {
 	kind                 siteKind
 	message, block, part int
+	// rest is set for the second half of a block that is split.
+	rest bool
 }
+
+// section is the part of the prompt a site stands in, in prompt order.
+func (at site) section() int {
+	switch at.kind {
+	case onTool, inTool:
+		return 0
+	case onSystem, inSystem:
+		return 1
+	case onRequest:
+		return 3
+	default:
+		return 2
+	}
+}
+
+// compare orders sites as marks are found: a block after its parts, what belongs to
+// a message as a whole after its blocks.
+func (at site) compare(other site) int {
+	block := func(s site) int {
+		if s.block < 0 {
+			return math.MaxInt
+		}
+		return s.block
+	}
+	part := func(s site) int {
+		if s.kind == onPart {
+			return s.part
+		}
+		return math.MaxInt
+	}
+	half := func(s site) int {
+		if s.rest {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(
+		cmp.Compare(at.section(), other.section()), cmp.Compare(at.message, other.message),
+		cmp.Compare(block(at), block(other)), cmp.Compare(part(at), part(other)), cmp.Compare(half(at), half(other)),
+	)
+}
+
+func (at site) before(other site) bool { return at.compare(other) < 0 }
 
 // existing is a mark that was found.
 type existing struct {

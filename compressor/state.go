@@ -1,11 +1,11 @@
 package compressor
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
+
+	"github.com/elbowroom/elbowroom/internal/seal"
 )
 
 // stateVersion is the first byte of every compression state.
@@ -27,55 +27,31 @@ func digest(body string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// stateCodec writes and reads compression states: a version byte, a checksum or
-// signature of 32 bytes, then JSON.
+// stateCodec writes and reads compression states: JSON under a seal.
 type stateCodec struct{ keys [][]byte }
+
+func (c stateCodec) codec() seal.Codec { return seal.Codec{Kind: stateVersion, Keys: c.keys} }
 
 func (c stateCodec) seal(s state) []byte {
 	payload, err := json.Marshal(s)
 	if err != nil {
 		return nil // a struct of an int and a string always encodes
 	}
-	key := []byte(nil)
-	if len(c.keys) > 0 {
-		key = c.keys[0]
-	}
-	out := append([]byte{stateVersion}, tag(key, payload)...)
-	return append(out, payload...)
+	return c.codec().Seal(payload)
 }
 
 // open returns the state and what became of it. A blob that fails is ignored.
 func (c stateCodec) open(blob []byte) (state, string) {
-	if len(blob) == 0 {
-		return state{}, "none"
-	}
-	if len(blob) < 1+sha256.Size || blob[0] != stateVersion {
+	payload, verdict := c.codec().Open(blob)
+	switch {
+	case verdict == seal.Foreign:
 		return state{}, "ignored: not a compression state of this version"
-	}
-	sum, payload := blob[1:1+sha256.Size], blob[1+sha256.Size:]
-	verdict := ""
-	for _, key := range c.keys {
-		if hmac.Equal(sum, tag(key, payload)) {
-			verdict = "verified"
-		}
-	}
-	if len(c.keys) == 0 && subtle.ConstantTimeCompare(sum, tag(nil, payload)) == 1 {
-		verdict = "unverified"
+	case !verdict.Good():
+		return state{}, string(verdict)
 	}
 	var s state
-	if verdict == "" || json.Unmarshal(payload, &s) != nil {
-		return state{}, "ignored: its check failed"
+	if json.Unmarshal(payload, &s) != nil {
+		return state{}, string(seal.Broken)
 	}
-	return s, verdict
-}
-
-// tag signs the payload, or sums it where there is no key.
-func tag(key, payload []byte) []byte {
-	if len(key) == 0 {
-		sum := sha256.Sum256(payload)
-		return sum[:]
-	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write(payload)
-	return mac.Sum(nil)
+	return s, string(verdict)
 }

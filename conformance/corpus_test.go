@@ -207,6 +207,12 @@ func checkCount(t *testing.T, c *pb.CountTokensResponse, messages int) {
 	}
 }
 
+// markingStrategies are taken in turn.
+var markingStrategies = []pb.Strategy{
+	pb.Strategy_STRATEGY_UNSPECIFIED, pb.Strategy_STRATEGY_HERMES_DEFAULT, pb.Strategy_STRATEGY_TRANSACTION_ENDS,
+	pb.Strategy_STRATEGY_ANCHORED, pb.Strategy_STRATEGY_AUTO_PLUS_SYSTEM,
+}
+
 // markAndPrepare marks the compressed conversation, and compares with Prepare,
 // which does both at once.
 func (w *wire) markAndPrepare(t *testing.T, s subject, with setting, first *pb.CompressResponse, out *Transcript) {
@@ -219,7 +225,8 @@ func (w *wire) markAndPrepare(t *testing.T, s subject, with setting, first *pb.C
 	if with.window == 64_000 {
 		ttl = pb.CacheTtl_CACHE_TTL_1H
 	}
-	ask := &pb.ApplyCacheControlRequest{Conversation: first.GetConversation(), Model: model, Layout: layout, Ttl: ttl}
+	strategy := markingStrategies[(len(s.name)+int(with.window))%len(markingStrategies)]
+	ask := &pb.ApplyCacheControlRequest{Conversation: first.GetConversation(), Model: model, Layout: layout, Ttl: ttl, Strategy: strategy}
 	marked := w.mark(t, ask)
 	after := read(t, s.dialect, marked.GetConversation(), out)
 	report(t, (&Marking{Input: out, Output: after, Breakpoints: marked.GetBreakpoints()}).Check())
@@ -227,7 +234,7 @@ func (w *wire) markAndPrepare(t *testing.T, s subject, with setting, first *pb.C
 		t.Error("no breakpoint was placed")
 	}
 
-	again := w.mark(t, &pb.ApplyCacheControlRequest{Conversation: marked.GetConversation(), Model: model, Layout: layout, Ttl: ttl})
+	again := w.mark(t, &pb.ApplyCacheControlRequest{Conversation: marked.GetConversation(), Model: model, Layout: layout, Ttl: ttl, Strategy: strategy})
 	if !proto.Equal(again.GetConversation(), marked.GetConversation()) {
 		t.Error("marking a marked conversation changed it")
 	}
@@ -242,7 +249,7 @@ func (w *wire) markAndPrepare(t *testing.T, s subject, with setting, first *pb.C
 		return // another model counts otherwise and cuts elsewhere
 	}
 	prepare := &pb.PrepareRequest{
-		Conversation: s.conv, Model: model, ContextWindow: with.window, Layer: with.layer, Force: with.force, Layout: layout, Ttl: ttl,
+		Conversation: s.conv, Model: model, ContextWindow: with.window, Layer: with.layer, Force: with.force, Layout: layout, Ttl: ttl, Strategy: strategy,
 	}
 	prepared := w.prepare(t, prepare)
 	if !proto.Equal(prepared.GetConversation(), marked.GetConversation()) {

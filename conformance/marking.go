@@ -51,7 +51,7 @@ func (t *Transcript) marks() []place {
 			continue
 		}
 		for _, holder := range []*object{&o, inner(&o, "function")} {
-			if mark := holder.get("cache_control"); !isNull(mark) {
+			if mark := markOf(holder); !isNull(mark) {
 				p := place{section: pb.Section_SECTION_TOOLS, index: i, hour: isHour(mark)}
 				if string(o.get("defer_loading")) == "true" {
 					p.wrong = "a deferred tool"
@@ -67,14 +67,22 @@ func (t *Transcript) marks() []place {
 	for i, m := range t.messages {
 		section := pb.Section_SECTION_MESSAGES
 		out = append(out, t.contentMarks(&m.content, section, i, programmatic)...)
-		if mark := m.object.get("cache_control"); !isNull(mark) {
+		if mark := markOf(&m.object); !isNull(mark) {
 			out = append(out, place{section, i, isHour(mark), "a message and not a block", false})
 		}
 	}
 	if mark := t.body.get("cache_control"); !isNull(mark) {
-		out = append(out, place{hour: isHour(mark), auto: true})
+		out = append(out, place{section: pb.Section_SECTION_MESSAGES, index: -1, hour: isHour(mark), auto: true})
 	}
 	return out
+}
+
+// markOf returns the breakpoint that an object carries, as either provider writes it.
+func markOf(o *object) []byte {
+	if mark := o.get("cache_control"); !isNull(mark) {
+		return mark
+	}
+	return o.get("prompt_cache_breakpoint")
 }
 
 // inner returns the object under a key, taken apart; empty when there is none.
@@ -101,7 +109,7 @@ func (t *Transcript) contentMarks(c *content, section pb.Section, index int, pro
 		if caller := inner(&b.object, "caller"); b.isCall() && bytes.Contains(caller.get("type"), []byte("code_execution")) {
 			programmatic[b.id] = true
 		}
-		if mark := b.object.get("cache_control"); !isNull(mark) {
+		if mark := markOf(&b.object); !isNull(mark) {
 			p := place{section: section, index: index, hour: isHour(mark)}
 			switch {
 			case b.isThinking():
@@ -123,7 +131,7 @@ func (t *Transcript) contentMarks(c *content, section pb.Section, index int, pro
 			continue
 		}
 		for j := range nested.blocks {
-			if mark := nested.blocks[j].object.get("cache_control"); !isNull(mark) {
+			if mark := markOf(&nested.blocks[j].object); !isNull(mark) {
 				out = append(out, place{section, index, isHour(mark), "a part of a tool result", false})
 			}
 		}
@@ -143,9 +151,6 @@ func judgeMarks(f *findings, placed []place) {
 	}
 	short := false
 	for _, p := range placed {
-		if p.auto {
-			continue
-		}
 		if p.hour && short {
 			f.add(RuleMarks, p.index, "a breakpoint of one hour after one of five minutes")
 		}
@@ -158,20 +163,14 @@ func judgeMarks(f *findings, placed []place) {
 
 // reported compares the marks with the reported breakpoints.
 func (m *Marking) reported(f *findings, placed []place) {
-	var explicit []place
-	for _, p := range placed {
-		if !p.auto {
-			explicit = append(explicit, p)
-		}
-	}
-	if len(explicit) != len(m.Breakpoints) {
-		f.add(RuleMarks, -1, "%d breakpoints, %d reported", len(explicit), len(m.Breakpoints))
+	if len(placed) != len(m.Breakpoints) {
+		f.add(RuleMarks, -1, "%d breakpoints, %d reported", len(placed), len(m.Breakpoints))
 		return
 	}
-	for i, p := range explicit {
+	for i, p := range placed {
 		b := m.Breakpoints[i]
 		section := p.section
-		if section == pb.Section_SECTION_MESSAGES && b.GetSection() == pb.Section_SECTION_SYSTEM && m.Output.messages[p.index].isSystem() {
+		if section == pb.Section_SECTION_MESSAGES && b.GetSection() == pb.Section_SECTION_SYSTEM && !p.auto && m.Output.messages[p.index].isSystem() {
 			section = b.GetSection() // a system message inside the list
 		}
 		if b.GetSection() != section || int(b.GetMessageIndex()) != p.index {
@@ -235,7 +234,7 @@ func compareSides(f *findings, in, out *Transcript) {
 func withoutMark(o *object) []member {
 	var out []member
 	for _, m := range o.members {
-		if m.key != "cache_control" {
+		if m.key != "cache_control" && m.key != "prompt_cache_breakpoint" {
 			out = append(out, m)
 		}
 	}

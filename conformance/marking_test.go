@@ -62,6 +62,8 @@ func TestMarkingFindsEveryBrokenPromise(t *testing.T) {
 	}{
 		{"a fifth mark", `{"type":"text","text":"ho"}`, `{"type":"text","text":"ho",` + ephemeral + `}`},
 		{"a mark on a tool beside four", `"name":"look","input_schema"`, `"name":"look",` + ephemeral + `,"input_schema"`},
+		{"a fifth mark in OpenAI's spelling", `{"type":"text","text":"ho"}`, `{"type":"text","text":"ho","prompt_cache_breakpoint":{"mode":"explicit"}}`},
+		{"an automatic mark beside four", `{"model":"claude",`, `{"model":"claude",` + ephemeral + `,`},
 		{"a mark on thinking", `"signature":"s"}`, `"signature":"s",` + ephemeral + `}`},
 		{"a mark inside a tool result", `{"type":"text","text":"r"}`, `{"type":"text","text":"r",` + ephemeral + `}`},
 		{"a mark on a message", `{"role":"user","content":[{"type":"tool`, `{"role":"user",` + ephemeral + `,"content":[{"type":"tool`},

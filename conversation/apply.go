@@ -95,6 +95,11 @@ func (c *Conversation) applyMessage(m *Message, e *MessageEdit) Message {
 		}
 		switch b.Site {
 		case SiteContent:
+			if be != nil && (m.Shape != ShapeString && c.splits(&m.Blocks[i], be) || m.splitsString(e, i)) {
+				first, rest := c.splitBlock(b, be)
+				content = append(content, first, rest)
+				continue
+			}
 			content = append(content, b)
 		case SiteReasoning:
 			before = append(before, b)
@@ -252,7 +257,7 @@ func (c *Conversation) applyResult(b Block, e *BlockEdit, added string) Block {
 func (e MarkEdit) apply(have *Mark) *Mark {
 	switch e.Kind {
 	case MarkSet:
-		return &Mark{TTL: e.TTL}
+		return &Mark{TTL: e.TTL, Wire: e.Wire}
 	case MarkRemove:
 		return nil
 	default:

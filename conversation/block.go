@@ -129,7 +129,13 @@ func (p *parser) blockField(b *Block, in *blockFields, key string, f *field) *Er
 	case "is_error":
 		return f.isTrue(&in.isError)
 	case "cache_control":
-		return f.mark(&b.Mark)
+		return f.blockMark(&b.Mark, WireCacheControl)
+	case "prompt_cache_breakpoint":
+		if p.c.Format == FormatOpenAIChat {
+			return f.blockMark(&b.Mark, WireBreakpoint)
+		}
+		_, err := p.skip()
+		return err
 	case "input":
 		span, err := p.skip()
 		in.input, in.hasInput = span, true

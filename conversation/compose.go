@@ -94,7 +94,7 @@ func (j *joiner) message(i int, next *MessageEdit) bool {
 	// The blocks that next knows by number, as numbers of the input.
 	origin := j.first.blockOrigins(i)
 	for b, edit := range next.blocks {
-		if b >= len(origin) || origin[b] < 0 || edit.Mark.Kind != MarkKeep || len(edit.parts) > 0 {
+		if b >= len(origin) || origin[b] < 0 || edit.Mark.Kind != MarkKeep || edit.Split > 0 || len(edit.parts) > 0 {
 			return false
 		}
 		if edit.Text != nil && e.Append != "" {

@@ -27,14 +27,17 @@ func condense(c *Conversation, pick func(n int) int) *Rewrite {
 			switch block := c.At(ref); {
 			case block.Kind == KindToolResult && pick(2) == 0:
 				r.SetText(ref, text())
-			case block.Kind == KindToolUse && pick(3) == 0:
-				r.SetInput(ref, `{"a":1}`)
-			case block.Kind == KindToolUse && pick(3) == 0:
-				end := i + 1
-				for end < len(units) && units[end] == units[i] {
-					end++
+			case block.Kind == KindToolUse:
+				switch pick(3) {
+				case 0:
+					r.SetInput(ref, `{"a":1}`)
+				case 1:
+					end := i + 1
+					for end < len(units) && units[end] == units[i] {
+						end++
+					}
+					r.AddResult(ref, end, text())
 				}
-				r.AddResult(ref, end, text())
 			case pick(5) == 0:
 				r.DropBlock(ref)
 			}

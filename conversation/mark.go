@@ -2,27 +2,30 @@ package conversation
 
 import "slices"
 
-// Carries reports whether a mark already says what a rewrite with this ttl would
-// write, so that there is nothing to change.
-func (c *Conversation) Carries(have *Mark, ttl string) bool {
+// Carries reports whether a mark already says what setting want would write, so
+// that there is nothing to change.
+func (c *Conversation) Carries(have *Mark, want MarkEdit) bool {
 	switch {
-	case have == nil || have.TTL != ttl:
+	case have == nil || have.TTL != want.TTL:
 		return false
 	case c.Format == FormatTyped:
 		return true
+	case have.Wire != want.Wire:
+		return false
 	}
 	members, ok := Members(c.Raw(have.Value))
-	ephemeral := false
+	named := false
 	for _, m := range members {
 		switch {
-		case m.Key == "type" && m.IsString && m.Text == "ephemeral":
-			ephemeral = true
+		case m.Key == "type" && m.IsString && m.Text == "ephemeral" && want.Wire == WireCacheControl,
+			m.Key == "mode" && m.IsString && m.Text == "explicit" && want.Wire == WireBreakpoint:
+			named = true
 		case m.Key == "ttl" && m.IsString && m.Text != "":
 		default:
 			return false
 		}
 	}
-	return ok && ephemeral
+	return ok && named
 }
 
 // takesMark reports whether a cache_control can be written on an object that is a
@@ -39,12 +42,18 @@ func (c *Conversation) takesMark(b *Block) bool {
 // objectMark sets or removes the cache_control of an object.
 func (c *Conversation) objectMark(object Span, have *Mark, e MarkEdit) []Splice {
 	switch {
-	case e.Kind == MarkSet && c.Carries(have, e.TTL):
+	case e.Kind == MarkSet && c.Carries(have, e):
 		return nil
+	case e.Kind == MarkSet && have != nil && have.Wire != e.Wire:
+		// The member is cut with one comma, before or after it; both stay.
+		if c.Source[have.Member.Start] == '"' {
+			return c.replace(have.Member, e.member()+c.Source[have.Value.End:have.Member.End])
+		}
+		return c.replace(have.Member, ","+e.member())
 	case e.Kind == MarkSet && have != nil:
-		return c.replace(have.Value, cacheControl(e.TTL))
+		return c.replace(have.Value, e.value())
 	case e.Kind == MarkSet:
-		return []Splice{c.setMember(object, "cache_control", cacheControl(e.TTL))}
+		return []Splice{c.setMember(object, e.Wire.Key(), e.value())}
 	case e.Kind == MarkRemove && have != nil:
 		return []Splice{cut(have.Member)}
 	default:
@@ -79,11 +88,26 @@ func cutStrays(strays []*Mark) []Splice {
 	return out
 }
 
-// cacheControl writes the breakpoint value. The 5-minute default has no ttl key:
+// value writes the breakpoint's value. The provider's default life has no ttl key:
 // some platforms refuse the key even for 5m (field report K011).
-func cacheControl(ttl string) string {
-	if ttl == "" {
-		return `{"type":"ephemeral"}`
+func (e MarkEdit) value() string {
+	kind := `{"type":"ephemeral"`
+	if e.Wire == WireBreakpoint {
+		kind = `{"mode":"explicit"`
 	}
-	return `{"type":"ephemeral","ttl":` + Quote(ttl) + `}`
+	if e.TTL == "" {
+		return kind + "}"
+	}
+	return kind + `,"ttl":` + Quote(e.TTL) + `}`
+}
+
+// member writes the breakpoint's key and value.
+func (e MarkEdit) member() string { return Quote(e.Wire.Key()) + ":" + e.value() }
+
+// suffix is the member behind others, empty when no mark is set.
+func (e MarkEdit) suffix() string {
+	if e.Kind != MarkSet {
+		return ""
+	}
+	return "," + e.member()
 }

@@ -111,11 +111,32 @@ const (
 	SiteMessage                  // the message as a whole: the result that a tool message is (OpenAI)
 )
 
+// MarkWire is the member in which a request writes a cache breakpoint.
+type MarkWire int
+
+// The members.
+const (
+	// WireCacheControl is cache_control (Anthropic and all that copy it).
+	WireCacheControl MarkWire = iota
+	// WireBreakpoint is prompt_cache_breakpoint (OpenAI, GPT-5.6 and later).
+	WireBreakpoint
+)
+
+// Key is the member's name.
+func (w MarkWire) Key() string {
+	if w == WireBreakpoint {
+		return "prompt_cache_breakpoint"
+	}
+	return "cache_control"
+}
+
 // Mark is a cache breakpoint found on a block, tool or message.
 type Mark struct {
+	// Wire is the member it was written in.
+	Wire MarkWire
 	// TTL is the ttl as written; empty when the key was absent, which means 5 minutes.
 	TTL string
-	// Value is the cache_control value. Member is what must be cut to remove the
+	// Value is the member's value. Member is what must be cut to remove the
 	// key together with one separating comma.
 	Value, Member Span
 }

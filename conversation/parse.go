@@ -300,8 +300,24 @@ type field struct {
 	p       *parser
 	key     int // offset of the key's quote
 	prevEnd int // end of the member before, -1 for the first
+	// stays is set once there was a member that is no mark, and so is never cut.
+	stays bool
+	// marked is set when the member being visited is a mark.
+	marked bool
 	// cut is the mark whose member ends where the next key begins.
 	cut *Mark
+}
+
+// blockMark reads one of the two marks that a block may carry. The first counts, a
+// second one is a stray.
+func (f *field) blockMark(dst **Mark, wire MarkWire) *Error {
+	var m *Mark
+	err := f.mark(&m)
+	if m != nil {
+		m.Wire = wire
+		*dst = f.p.oneMark(*dst, m)
+	}
+	return err
 }
 
 // text decodes a string value; null and other kinds leave dst as it is.
@@ -373,7 +389,8 @@ func (f *field) mark(dst **Mark) *Error {
 		}
 	}
 	m.Value = Span{start, f.p.pos}
-	if f.prevEnd >= 0 {
+	f.marked = true
+	if f.stays {
 		m.Member = Span{f.prevEnd, f.p.pos}
 	} else {
 		m.Member = Span{f.key, f.p.pos}
@@ -430,10 +447,11 @@ func (p *parser) fields(visit func(key string, f *field) *Error) *Error {
 			f.cut.Member.End = at
 			f.cut = nil
 		}
-		f.key = at
+		f.key, f.marked = at, false
 		if err := visit(key, &f); err != nil {
 			return err.under(clip(key, 40))
 		}
+		f.stays = f.stays || !f.marked
 		f.prevEnd = p.pos
 		return nil
 	})

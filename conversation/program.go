@@ -108,6 +108,9 @@ func (r *Rewrite) systemProgram(ops *program) {
 			splices = append(splices, cutStrays(straysIn(sys.Strays, b.Span))...)
 		}
 		ops.element(r.c, SectionSystem, i, b.Span, r.c.settle(splices))
+		if be := e.blocks[i]; be != nil && r.c.splits(b, be) {
+			ops.add(Op{Section: SectionSystem, Kind: OpInsert, Start: i + 1, End: i + 1, JSON: r.c.restJSON(b, be)})
+		}
 	}
 	if n := len(sys.Blocks); e.Append != "" {
 		ops.add(Op{Section: SectionSystem, Kind: OpInsert, Start: n, End: n, JSON: textBlock(e.Append)})

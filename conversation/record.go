@@ -66,7 +66,7 @@ func (r *Rewrite) Record() (rec Record, ok bool) {
 		edit := RecordedEdit{Message: i, Results: e.Results, Append: e.Append}
 		for _, b := range e.EditedBlocks() {
 			be := e.blocks[b]
-			if be.Mark.Kind != MarkKeep || len(be.parts) > 0 {
+			if be.Mark.Kind != MarkKeep || be.Split > 0 || len(be.parts) > 0 {
 				return Record{}, false
 			}
 			edit.Blocks = append(edit.Blocks, RecordedBlock{Block: b, Drop: be.Drop, Text: be.Text, Input: be.Input})

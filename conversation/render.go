@@ -19,6 +19,9 @@ func (c *Conversation) messageSplices(m *Message, e *MessageEdit) []Splice {
 			}
 			if b := &m.Blocks[i]; b.Site != SiteContent || m.Shape == ShapeList {
 				out = append(out, c.blockSplices(b, e.blocks[i])...)
+				if c.splits(b, e.blocks[i]) {
+					out = append(out, Splice{b.Span.End, 0, "," + c.restJSON(b, e.blocks[i])})
+				}
 				if b.Kind == KindToolUse && b.Site != SiteContent && e.blocks[i].Mark.Kind != MarkKeep {
 					// As with tools: the call then carries the one mark that was decided, or none.
 					out = append(out, cutStrays(straysIn(m.Strays, b.Span))...)
@@ -101,6 +104,14 @@ func (m *Message) stringBlock(e *MessageEdit) (*Block, *BlockEdit) {
 // list with one text block, or with none where the string is blank, since blank
 // text blocks are refused.
 func (c *Conversation) stringSplices(at Span, have string, e *BlockEdit, added string, before []string) []Splice {
+	if e.splits(have) && len(before) == 0 && added == "" {
+		cut := at.Start + LiteralOffset(c.Raw(at), e.Split)
+		return []Splice{
+			{at.Start, 0, `[{"type":"text","text":`},
+			{cut, 0, `"` + e.Mark.suffix() + `},{"type":"text","text":"`},
+			{at.End, 0, e.RestMark.suffix() + "}]"},
+		}
+	}
 	marked := e.Mark.Kind == MarkSet
 	if len(before) > 0 && !marked && Blank(e.newText(have)+added) {
 		return []Splice{{at.Start, at.Len(), "[" + strings.Join(before, ",") + "]"}}
@@ -116,7 +127,7 @@ func (c *Conversation) stringSplices(at Span, have string, e *BlockEdit, added s
 	}
 	switch {
 	case marked:
-		out = append(out, Splice{at.End, 0, `,"cache_control":` + cacheControl(e.Mark.TTL) + "}]"})
+		out = append(out, Splice{at.End, 0, e.Mark.suffix() + "}]"})
 	case len(before) > 0:
 		out = append(out, Splice{at.End, 0, "}]"})
 	}
@@ -168,6 +179,9 @@ func (c *Conversation) blockSplices(b *Block, e *BlockEdit) []Splice {
 		out = c.resultSplices(b, e, "")
 	} else if b.Kind == KindText && e.newText(b.Text) != b.Text {
 		out = append(out, Splice{b.TextSpan.Start, b.TextSpan.Len(), Quote(*e.Text)})
+	} else if c.splits(b, e) {
+		cut := b.TextSpan.Start + LiteralOffset(c.Raw(b.TextSpan), e.Split)
+		out = append(out, Splice{cut, b.TextSpan.End - 1 - cut, ""})
 	}
 	if e.Input != nil && b.InputShape != ShapeAbsent && *e.Input != b.Input {
 		text := *e.Input
@@ -202,7 +216,7 @@ func (c *Conversation) bareSplices(b *Block, text string, mark MarkEdit) []Splic
 		literal = Quote(text)
 	}
 	if mark.Kind == MarkSet {
-		literal = `{"type":"text","text":` + literal + `,"cache_control":` + cacheControl(mark.TTL) + "}"
+		literal = `{"type":"text","text":` + literal + mark.suffix() + "}"
 	}
 	return c.replace(b.Span, literal)
 }
@@ -221,7 +235,7 @@ func (c *Conversation) resultSplices(b *Block, e *BlockEdit, added string) []Spl
 	case e.Text != nil, added != "" && (b.ResultShape == ShapeNull || b.ResultShape == ShapeAbsent):
 		value := Quote(e.newText("") + added)
 		if whole.Mark.Kind == MarkSet {
-			value = `[{"type":"text","text":` + value + `,"cache_control":` + cacheControl(whole.Mark.TTL) + "}]"
+			value = `[{"type":"text","text":` + value + whole.Mark.suffix() + "}]"
 		}
 		if b.ResultShape == ShapeAbsent {
 			return []Splice{c.setMember(b.Span, "content", value)}

@@ -13,6 +13,7 @@ type Rewrite struct {
 	system   *MessageEdit
 	tools    map[int]MarkEdit
 	auto     MarkEdit
+	wire     MarkWire // of the marks being set
 }
 
 // MessageEdit is what happens to one message.
@@ -40,6 +41,10 @@ type BlockEdit struct {
 	Input *string
 	// Mark sets or removes the block's cache breakpoint.
 	Mark MarkEdit
+	// Split, when over 0, makes two text blocks of one: the first keeps that many
+	// bytes of the text and Mark, the second has the rest and takes RestMark.
+	Split    int
+	RestMark MarkEdit
 	// parts are the mark edits of parts inside a tool result.
 	parts map[int]MarkEdit
 }
@@ -49,6 +54,8 @@ type MarkEdit struct {
 	Kind MarkChange
 	// TTL is the ttl to write; empty means the key is left out (5 minutes).
 	TTL string
+	// Wire is the member to write it in.
+	Wire MarkWire
 }
 
 // MarkChange is the kind of a MarkEdit.
@@ -156,14 +163,45 @@ func (r *Rewrite) AddResult(call Ref, unitEnd int, text string) {
 // one text block to carry it; the block of a tool message stands for the message
 // object. A block that is no object in the source, or no element of a list or
 // call, takes none.
-func (r *Rewrite) MarkBlock(ref Ref, ttl string) { r.block(ref).Mark = MarkEdit{MarkSet, ttl} }
+func (r *Rewrite) MarkBlock(ref Ref, ttl string) { r.block(ref).Mark = r.set(ttl) }
+
+// MarksAs names the member in which marks set from now on are written. Default
+// [WireCacheControl].
+func (r *Rewrite) MarksAs(wire MarkWire) { r.wire = wire }
+
+func (r *Rewrite) set(ttl string) MarkEdit { return MarkEdit{Kind: MarkSet, TTL: ttl, Wire: r.wire} }
+
+// SplitText makes two blocks of a text block: the first keeps the first at bytes
+// of the text, which must end on a character, and the block's mark. The text of
+// the two together is that of the one, byte for byte. It works on string content
+// and on text blocks of a content list.
+func (r *Rewrite) SplitText(ref Ref, at int) { r.block(ref).Split = at }
+
+// SplitSystem splits a block of the top-level system prompt.
+func (r *Rewrite) SplitSystem(block, at int) { r.systemEdit().block(block).Split = at }
+
+// MarkRest sets the breakpoint of the second half of a block that is split.
+func (r *Rewrite) MarkRest(ref Ref, ttl string) { r.block(ref).RestMark = r.set(ttl) }
+
+// MarkSystemRest does so in the top-level system prompt.
+func (r *Rewrite) MarkSystemRest(block int, ttl string) {
+	r.systemEdit().block(block).RestMark = r.set(ttl)
+}
+
+// MarkAuto sets the top-level cache_control of a request body (automatic caching).
+// An array of messages and the typed form have no place for it, and stay.
+func (r *Rewrite) MarkAuto(ttl string) {
+	if !r.c.Bare && r.c.Format != FormatTyped {
+		r.auto = MarkEdit{Kind: MarkSet, TTL: ttl}
+	}
+}
 
 // UnmarkBlock removes the cache breakpoint of a block.
 func (r *Rewrite) UnmarkBlock(ref Ref) { r.block(ref).Mark = MarkEdit{Kind: MarkRemove} }
 
 // MarkPart sets the breakpoint of a part inside a tool result. Only forms that
 // carry the mark there (a tool message of the OpenAI shape) want it.
-func (r *Rewrite) MarkPart(ref Ref, part int, ttl string) { r.part(ref, part, MarkEdit{MarkSet, ttl}) }
+func (r *Rewrite) MarkPart(ref Ref, part int, ttl string) { r.part(ref, part, r.set(ttl)) }
 
 // UnmarkPart removes the mark of a part inside a tool result.
 func (r *Rewrite) UnmarkPart(ref Ref, part int) { r.part(ref, part, MarkEdit{Kind: MarkRemove}) }
@@ -182,7 +220,7 @@ func (r *Rewrite) UnmarkMessage(message int) { r.message(message).Unmark = true 
 
 // MarkSystem sets the breakpoint of a block of the top-level system prompt.
 func (r *Rewrite) MarkSystem(block int, ttl string) {
-	r.systemEdit().block(block).Mark = MarkEdit{MarkSet, ttl}
+	r.systemEdit().block(block).Mark = r.set(ttl)
 }
 
 // UnmarkSystem removes the breakpoint of a block of the top-level system prompt.
@@ -191,7 +229,7 @@ func (r *Rewrite) UnmarkSystem(block int) {
 }
 
 // MarkTool sets the breakpoint of a tool definition.
-func (r *Rewrite) MarkTool(tool int, ttl string) { r.tools[tool] = MarkEdit{MarkSet, ttl} }
+func (r *Rewrite) MarkTool(tool int, ttl string) { r.tools[tool] = r.set(ttl) }
 
 // UnmarkTool removes the breakpoint of a tool definition.
 func (r *Rewrite) UnmarkTool(tool int) { r.tools[tool] = MarkEdit{Kind: MarkRemove} }

@@ -357,7 +357,7 @@ func TestARewriteTellsWhatWasDecided(t *testing.T) {
 	e := r.Message(0)
 	checkSame(t, "edited blocks", []int{0, 1}, e.EditedBlocks())
 	checkSame(t, "edited parts", []int{1}, e.Block(1).EditedParts())
-	checkSame(t, "the mark of a part", MarkEdit{MarkSet, "1h"}, e.Block(1).Part(1))
+	checkSame(t, "the mark of a part", MarkEdit{Kind: MarkSet, TTL: "1h"}, e.Block(1).Part(1))
 	checkSame(t, "the mark of a tool", MarkEdit{Kind: MarkSet}, r.Tool(0))
 	if r.Empty() || r.System() == nil || r.System().Append != "note" || !e.Block(0).Drop || e.Block(7) != nil {
 		t.Error("a decision is missing")

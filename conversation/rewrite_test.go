@@ -46,7 +46,7 @@ func saidMark(m *Mark) *Mark {
 	if m == nil {
 		return nil
 	}
-	return &Mark{TTL: m.TTL}
+	return &Mark{TTL: m.TTL, Wire: m.Wire}
 }
 
 func saidMarks(marks []*Mark) []*Mark {
@@ -460,7 +460,7 @@ func checkMark(t testing.TB, c *Conversation, m *Mark, within Span) {
 	}
 	what := "{" + strings.Trim(c.Raw(m.Member), ", \t\r\n") + "}"
 	members, err := object([]byte(what))
-	if err != nil || len(members) != 1 || members[0].key != "cache_control" || string(members[0].value) != c.Raw(m.Value) {
+	if err != nil || len(members) != 1 || members[0].key != m.Wire.Key() || string(members[0].value) != c.Raw(m.Value) {
 		t.Fatalf("the member of mark %+v is %s: %v", m, what, err)
 	}
 	if after := c.spliced(within, []Splice{cut(m.Member)}); !json.Valid([]byte(after)) {

@@ -57,10 +57,20 @@ func (r *Rewrite) Splices() []Splice {
 		}
 	}
 	out = append(out, r.listSplices()...)
-	if r.auto.Kind == MarkRemove && r.c.AutoMark != nil {
-		out = append(out, cut(r.c.AutoMark.Member))
+	if body := r.c.body(); body.Len() > 0 {
+		out = append(out, r.c.objectMark(body, r.c.AutoMark, r.auto)...)
 	}
 	return r.c.settle(out)
+}
+
+// body is the span of the request body, empty where there is none.
+func (c *Conversation) body() Span {
+	const space = " \t\r\n"
+	if c.Bare {
+		return Span{}
+	}
+	end := len(strings.TrimRight(c.Source, space))
+	return Span{end - len(strings.TrimLeft(c.Source[:end], space)), end}
 }
 
 // Render returns the whole rewritten JSON.

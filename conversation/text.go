@@ -143,13 +143,15 @@ func StringValues(json string) ([]Literal, bool) {
 type Member struct {
 	Key   string
 	Value string // JSON text
+	At    Span   // where the value stands in the text it was listed from
 	// Text is the decoded value when it is a string; IsString says so.
 	Text     string
 	IsString bool
 }
 
-func newMember(key, value string) Member {
-	m := Member{Key: key, Value: value}
+func newMember(json, key string, at Span) Member {
+	value := json[at.Start:at.End]
+	m := Member{Key: key, Value: value, At: at}
 	if value[0] == '"' {
 		m.Text, m.IsString = unquote(value), true
 	}
@@ -164,7 +166,7 @@ func Members(json string) ([]Member, bool) {
 	err := s.object(func(key string, _ int) *Error {
 		span, err := s.skip()
 		if err == nil {
-			out = append(out, newMember(key, json[span.Start:span.End]))
+			out = append(out, newMember(json, key, span))
 		}
 		return err
 	})
@@ -182,7 +184,7 @@ func Elements(json string) ([]Member, bool) {
 	err := s.array(func(int) *Error {
 		span, err := s.skip()
 		if err == nil {
-			out = append(out, newMember("", json[span.Start:span.End]))
+			out = append(out, newMember(json, "", span))
 		}
 		return err
 	})

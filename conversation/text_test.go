@@ -140,10 +140,12 @@ func TestStringValuesListsValuesAndNoKeys(t *testing.T) {
 }
 
 func TestMembersKeepTheirOrder(t *testing.T) {
-	got, ok := Members(`{"b": "x\n", "a" :{"c":1}, "\u0062":null}`)
+	const object = `{"b": "x\n", "a" :{"c":1}, "\u0062":null}`
+	got, ok := Members(object)
 	if !ok {
 		t.Fatal("refused")
 	}
+	checkPlaces(t, object, got)
 	checkSame(t, "members", []Member{
 		{Key: "b", Value: `"x\n"`, Text: "x\n", IsString: true},
 		{Key: "a", Value: `{"c":1}`},
@@ -156,11 +158,24 @@ func TestMembersKeepTheirOrder(t *testing.T) {
 	}
 }
 
+// checkPlaces verifies where the values are said to stand, and takes that out.
+func checkPlaces(t *testing.T, json string, members []Member) {
+	t.Helper()
+	for i := range members {
+		if m := &members[i]; json[m.At.Start:m.At.End] != m.Value {
+			t.Errorf("%s is said to stand at %v, where there is %s", m.Value, m.At, json[m.At.Start:m.At.End])
+		}
+		members[i].At = Span{}
+	}
+}
+
 func TestElementsKeepTheirOrder(t *testing.T) {
-	got, ok := Elements(` ["x\n", {"a":1} ,[], -1.50] `)
+	const array = ` ["x\n", {"a":1} ,[], -1.50] `
+	got, ok := Elements(array)
 	if !ok {
 		t.Fatal("refused")
 	}
+	checkPlaces(t, array, got)
 	checkSame(t, "elements", []Member{{Value: `"x\n"`, Text: "x\n", IsString: true}, {Value: `{"a":1}`}, {Value: "[]"}, {Value: "-1.50"}}, got)
 	for _, bad := range []string{"", "{}", "[1,]", "[] []", `["a]`} {
 		if got, ok := Elements(bad); ok {

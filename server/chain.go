@@ -35,7 +35,7 @@ type link struct {
 func (s *Server) links() ([]link, error) {
 	validate, err := validation.NewUnary(
 		&elbowroomv1.CompressRequest{}, &elbowroomv1.ApplyCacheControlRequest{}, &elbowroomv1.CountTokensRequest{},
-		&elbowroomv1.PrepareRequest{}, &elbowroomv1.ListModelsRequest{}, &elbowroomv1.StreamCompressRequest{})
+		&elbowroomv1.PrepareRequest{}, &elbowroomv1.ListModelsRequest{}, &elbowroomv1.StreamCompressRequest{}, &elbowroomv1.SimulateCacheRequest{})
 	if err != nil {
 		return nil, err
 	}

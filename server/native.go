@@ -32,19 +32,26 @@ func newNativeForm(in *elbowroomv1.NativeRequest, view elbowroomv1.View) *native
 }
 
 func (f *nativeForm) read(limits conversation.Limits) (*conversation.Conversation, error) {
-	field := "conversation.native.json"
-	if f.bytes {
-		field = "conversation.native.json_bytes"
-	}
 	format := conversation.FormatOpenAIChat
-	if f.format == elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES {
+	switch f.format {
+	case elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES:
 		format = conversation.FormatAnthropicMessages
+	case elbowroomv1.Format_FORMAT_BEDROCK_CONVERSE:
+		return nil, &requestError{field: "conversation.native.format", message: -1, reason: "FORMAT_BEDROCK_CONVERSE is taken by ApplyCacheControl only"}
 	}
 	c, err := conversation.Parse(format, f.text, limits)
 	if err != nil {
-		return nil, &requestError{field: field, message: -1, err: err}
+		return nil, &requestError{field: f.field(), message: -1, err: err}
 	}
 	return c, nil
+}
+
+// field is the path of the JSON in the request.
+func (f *nativeForm) field() string {
+	if f.bytes {
+		return "conversation.native.json_bytes"
+	}
+	return "conversation.native.json"
 }
 
 func (f *nativeForm) apply(rw *conversation.Rewrite) {

@@ -44,5 +44,7 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 		Layout:           marks.layout,
 		LayoutReason:     marks.reason,
 		Warnings:         marks.warnings,
+		CacheState:       placed.State,
+		CachePlan:        planOf(placed),
 	}, nil
 }

@@ -16,6 +16,7 @@ import (
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	"github.com/elbowroom/elbowroom/breakpoints"
+	"github.com/elbowroom/elbowroom/breakpoints/simulator"
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/tokens"
@@ -81,7 +82,12 @@ type Options struct {
 	// Providers answers METHOD_PROVIDER. Nil asks nobody: every count is the local one.
 	Providers *provider.Counter
 	// CacheTTL is the life of breakpoints where a request names none.
-	CacheTTL  breakpoints.TTL
+	CacheTTL breakpoints.TTL
+	// Layouts is the table of cache layouts. Default: the one built in.
+	Layouts *breakpoints.Layouts
+	// StateKeys sign cache states. The first signs, all verify. Without one they carry
+	// a checksum only.
+	StateKeys [][]byte
 	Limits    Limits
 	Keepalive Keepalive
 }
@@ -96,6 +102,9 @@ type Server struct {
 	registry   *tokens.Registry
 	log        *slog.Logger
 	cacheTTL   breakpoints.TTL
+	layouts    *breakpoints.Layouts
+	caches     *simulator.Tables
+	stateKeys  [][]byte
 	limits     conversation.Limits
 
 	gate   *admission.Gate
@@ -119,6 +128,16 @@ func New(o Options) (*Server, error) {
 	if limits.MaxInFlightBytes < int64(limits.MaxMessageBytes) {
 		return nil, fmt.Errorf("server: %d bytes in flight have no room for one message of %d", limits.MaxInFlightBytes, limits.MaxMessageBytes)
 	}
+	if o.Layouts == nil {
+		var err error
+		if o.Layouts, err = breakpoints.NewLayouts(nil); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
+		}
+	}
+	caches, err := simulator.NewTables(o.Layouts)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	s := &Server{
 		compressor: o.Compressor,
 		counter:    o.Counter,
@@ -126,6 +145,9 @@ func New(o Options) (*Server, error) {
 		registry:   o.Registry,
 		log:        o.Log,
 		cacheTTL:   o.CacheTTL,
+		layouts:    o.Layouts,
+		caches:     caches,
+		stateKeys:  o.StateKeys,
 		limits:     limits.Conversation,
 		gate:       admission.NewGate(limits.MaxInFlightBytes),
 		health:     health.NewServer(),

@@ -172,16 +172,34 @@ func renderMessage(in *elbowroomv1.Message, e *conversation.MessageEdit) *elbowr
 		if be != nil && be.Drop {
 			continue
 		}
-		if be != nil {
-			editBlock(b, be)
+		if be == nil {
+			blocks = append(blocks, b)
+			continue
 		}
+		rest := splitBlock(b, be)
+		editBlock(b, be)
 		blocks = append(blocks, b)
+		if rest != nil {
+			blocks = append(blocks, rest)
+		}
 	}
 	if e.Append != "" {
 		blocks = append(blocks, textBlock(e.Append))
 	}
 	out.Blocks = blocks
 	return out
+}
+
+// splitBlock takes the second half of a text block off, nil when it stays whole.
+func splitBlock(b *elbowroomv1.Block, e *conversation.BlockEdit) *elbowroomv1.Block {
+	text, ok := b.GetKind().(*elbowroomv1.Block_Text)
+	if !ok || e.Split <= 0 || e.Split >= len(text.Text) {
+		return nil
+	}
+	rest := textBlock(text.Text[e.Split:])
+	rest.CacheControl = renderMark(nil, e.RestMark)
+	text.Text = text.Text[:e.Split]
+	return rest
 }
 
 // editBlock changes a block that belongs to a copy.

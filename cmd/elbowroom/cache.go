@@ -4,25 +4,38 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 )
 
 type cacheCommand struct {
-	input
+	Files []string `arg:"" placeholder:"FILE" help:"A request body or an array of messages in JSON; - reads standard input. Several files are successive requests of one conversation."`
+	source
 	output
-	Layout           string `enum:"auto,anthropic,openrouter,litellm" default:"auto" help:"Where the route wants its breakpoints: auto, anthropic, openrouter or litellm."`
-	Strategy         string `enum:"system-and-3,none" default:"system-and-3" help:"Which blocks are marked: system-and-3 or none."`
+	Layout           string `enum:"auto,anthropic,openrouter,litellm,bedrock-invoke,vertex,alibaba,minimax,openai,openai-implicit,gemini,deepseek,xai,moonshot" default:"auto" help:"The route, which decides where breakpoints go and what is cached: auto, anthropic, openrouter, litellm, bedrock-invoke, vertex, alibaba, minimax, openai, openai-implicit, gemini, deepseek, xai or moonshot."`
+	Strategy         string `enum:"system-and-3,hermes-default,transaction-ends,anchored,auto-plus-system,system-only,none" default:"system-and-3" help:"Which blocks are marked: system-and-3, hermes-default, transaction-ends, anchored, auto-plus-system, system-only or none."`
 	TTL              string `name:"ttl" enum:"default,5m,1h" default:"default" help:"Life of the cached prefixes: 5m or 1h. Default: the server's."`
 	Existing         string `enum:"replace,respect" default:"replace" help:"What happens to breakpoints that are there: replace or respect."`
 	Reserved         int32  `placeholder:"N" help:"How many of the 4 breakpoints are left free."`
 	LeaveNewestUser  bool   `help:"Leave the newest user message and what follows it unmarked."`
 	MarkToolMessages bool   `help:"Mark tool messages on a LiteLLM route too."`
+	RetryAnchor      bool   `help:"With anchored: keep the end of the last answer for a retry."`
+
+	Replay     bool          `help:"Take the conversation apart into the requests its agent made, and show what each reads, writes and costs."`
+	Counting   string        `enum:"documented,collapsed,raw" default:"documented" help:"How blocks count in the look-back window: documented, collapsed (a run of tool blocks is one) or raw."`
+	Gap        time.Duration `default:"20s" help:"Time between two requests."`
+	PauseEvery int           `placeholder:"N" help:"Every Nth gap is a pause."`
+	Pause      time.Duration `default:"10m" help:"How long such a pause is."`
+	HTML       string        `name:"html" placeholder:"FILE" help:"Write the tables and a chart of every request there, as one page without other files."`
 }
 
-// Run marks the file.
+// Run marks the file, or shows what several requests read, write and cost.
 func (cmd *cacheCommand) Run(ctx context.Context, p process) error {
-	text, err := cmd.text(p)
+	if cmd.Replay || len(cmd.Files) > 1 || cmd.HTML != "" {
+		return cmd.simulate(ctx, p)
+	}
+	text, err := readText(p, cmd.Files[0])
 	if err != nil {
 		return err
 	}
@@ -62,19 +75,12 @@ func (cmd *cacheCommand) Run(ctx context.Context, p process) error {
 func (cmd *cacheCommand) request(text string) *elbowroomv1.ApplyCacheControlRequest {
 	req := &elbowroomv1.ApplyCacheControlRequest{
 		Conversation: cmd.conversation(text), Model: cmd.Model, Reserved: cmd.Reserved,
-		LeaveNewestUserUnmarked: cmd.LeaveNewestUser, MarkToolMessages: cmd.MarkToolMessages,
+		LeaveNewestUserUnmarked: cmd.LeaveNewestUser, MarkToolMessages: cmd.MarkToolMessages, RetryAnchor: cmd.RetryAnchor,
 	}
-	switch cmd.Layout {
-	case "anthropic":
-		req.Layout = elbowroomv1.Layout_LAYOUT_ANTHROPIC
-	case "openrouter":
-		req.Layout = elbowroomv1.Layout_LAYOUT_OPENROUTER
-	case "litellm":
-		req.Layout = elbowroomv1.Layout_LAYOUT_LITELLM
+	if cmd.Layout != "auto" {
+		req.Layout = elbowroomv1.Layout(elbowroomv1.Layout_value["LAYOUT_"+enumWord(cmd.Layout)])
 	}
-	if cmd.Strategy == "none" {
-		req.Strategy = elbowroomv1.Strategy_STRATEGY_NONE
-	}
+	req.Strategy = elbowroomv1.Strategy(elbowroomv1.Strategy_value["STRATEGY_"+enumWord(cmd.Strategy)])
 	switch cmd.TTL {
 	case "5m":
 		req.Ttl = elbowroomv1.CacheTtl_CACHE_TTL_5M
@@ -86,6 +92,9 @@ func (cmd *cacheCommand) request(text string) *elbowroomv1.ApplyCacheControlRequ
 	}
 	return req
 }
+
+// enumWord writes a flag's word as the API spells it.
+func enumWord(flag string) string { return strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) }
 
 // printBreakpoints shows where the breakpoints went.
 func printBreakpoints(p page, marks []*elbowroomv1.Breakpoint) {

@@ -46,7 +46,7 @@ type commands struct {
 	Serve       serveCommand       `cmd:"" help:"Serve the gRPC API."`
 	Demo        demoCommand        `cmd:"" help:"Send a long conversation through every call and show what happens. No key, no configuration, no network."`
 	Compress    compressCommand    `cmd:"" help:"Shorten the conversation in a file."`
-	Cache       cacheCommand       `cmd:"" help:"Put cache breakpoints into the conversation in a file."`
+	Cache       cacheCommand       `cmd:"" help:"Put cache breakpoints into the conversation in a file, or show what its requests read from the cache and cost."`
 	Count       countCommand       `cmd:"" help:"Count the tokens of the conversation in a file."`
 	Models      modelsCommand      `cmd:"" help:"List the models the server knows."`
 	Config      configCommand      `cmd:"" help:"Check or print the configuration."`

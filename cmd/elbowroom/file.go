@@ -10,9 +10,14 @@ import (
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 )
 
-// input are the flags of the commands that read a conversation.
+// input are the file and the flags of the commands that read one conversation.
 type input struct {
-	File   string `arg:"" placeholder:"FILE" help:"A request body or an array of messages in JSON; - reads standard input."`
+	File string `arg:"" placeholder:"FILE" help:"A request body or an array of messages in JSON; - reads standard input."`
+	source
+}
+
+// source are the flags that say how to read a conversation, and who works on it.
+type source struct {
 	Format string `enum:"auto,openai,anthropic" default:"auto" help:"Form of the JSON: auto, openai or anthropic."`
 	Model  string `placeholder:"NAME" help:"The main model. Default: the one named in the file."`
 	Server string `placeholder:"ADDR" help:"Use the server at this address. Default: one that lives as long as the command."`
@@ -26,15 +31,18 @@ type output struct {
 }
 
 // text reads the file.
-func (in input) text(p process) (string, error) {
-	if in.File == "-" {
+func (in input) text(p process) (string, error) { return readText(p, in.File) }
+
+// readText reads a file, or standard input for "-".
+func readText(p process, file string) (string, error) {
+	if file == "-" {
 		text, err := io.ReadAll(p.stdin)
 		if err != nil {
 			return "", fmt.Errorf("read standard input: %w", err)
 		}
 		return string(text), nil
 	}
-	text, err := os.ReadFile(in.File)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
@@ -42,7 +50,7 @@ func (in input) text(p process) (string, error) {
 }
 
 // conversation wraps the text for a request.
-func (in input) conversation(text string) *elbowroomv1.Conversation {
+func (in source) conversation(text string) *elbowroomv1.Conversation {
 	format := elbowroomv1.Format_FORMAT_OPENAI_CHAT
 	switch in.Format {
 	case "anthropic":

@@ -85,9 +85,9 @@ var layers = []layer{
 		dir: "summarizer/internal/backendtest", house: []string{"summarizer", "internal/wiredouble"},
 		modules: []string{"github.com/google/go-cmp"},
 	},
-	{dir: "breakpoints", house: []string{"tokens", "conversation"}},
+	{dir: "breakpoints", house: []string{"tokens", "conversation", "internal/seal"}},
 	{
-		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "summarizer/fidelity", "summarizer/ladder", "tokens", "conversation", "store", "internal/redact"},
+		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "summarizer/fidelity", "summarizer/ladder", "tokens", "conversation", "store", "internal/redact", "internal/seal"},
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
 		tests:   []string{"breakpoints"},
 	},
@@ -99,11 +99,12 @@ var layers = []layer{
 	// Its tests hold it against the whole service.
 	{
 		dir: "conformance", house: []string{"gen/..."}, modules: []string{"google.golang.org/protobuf"},
-		tests: slices.Concat(anything, []string{"google.golang.org/grpc"}),
+		tests: slices.Concat(anything, []string{"google.golang.org/grpc", "google.golang.org/genproto/googleapis/rpc"}),
 	},
 	{dir: "internal/config", modules: []string{"github.com/knadh/koanf", "github.com/fsnotify/fsnotify", "go.yaml.in/yaml"}},
 	{dir: "internal/telemetry", house: []string{"summarizer/ladder"}, modules: []string{"*"}},
 	{dir: "internal/redact"},
+	{dir: "internal/seal"},
 	{dir: "internal/testdata"},
 	// Test support: it shares nothing with the SDKs whose wires it plays.
 	{

@@ -34,21 +34,66 @@ const (
 	Layout_LAYOUT_OPENROUTER Layout = 2
 	// OpenAI-shaped requests through LiteLLM: on text parts, tool messages skipped.
 	Layout_LAYOUT_LITELLM Layout = 3
+	// Bedrock's Converse API: a cachePoint block behind what is marked. The only layout of FORMAT_BEDROCK_CONVERSE; also for typed
+	// conversations.
+	Layout_LAYOUT_BEDROCK Layout = 4
+	// Claude through Bedrock's InvokeModel: as LAYOUT_ANTHROPIC, without the automatic mode, with Bedrock's minimums.
+	Layout_LAYOUT_BEDROCK_INVOKE Layout = 5
+	// Claude on Google Cloud: as LAYOUT_ANTHROPIC, without the automatic mode.
+	Layout_LAYOUT_VERTEX Layout = 6
+	// Qwen on Alibaba Cloud: on text parts, 5 minutes only.
+	Layout_LAYOUT_ALIBABA Layout = 7
+	// MiniMax, Anthropic wire: as LAYOUT_ANTHROPIC, 5 minutes only.
+	Layout_LAYOUT_MINIMAX Layout = 8
+	// OpenAI from GPT-5.6 on: prompt_cache_breakpoint on text parts of all but assistant messages, 3 beside the implicit one, 30 minutes.
+	Layout_LAYOUT_OPENAI Layout = 9
+	// OpenAI up to GPT-5.5 caches by itself: no breakpoints, those that are there are removed. So do the layouts that follow.
+	Layout_LAYOUT_OPENAI_IMPLICIT Layout = 10
+	// Gemini.
+	Layout_LAYOUT_GEMINI Layout = 11
+	// DeepSeek.
+	Layout_LAYOUT_DEEPSEEK Layout = 12
+	// xAI Grok.
+	Layout_LAYOUT_XAI Layout = 13
+	// Moonshot Kimi.
+	Layout_LAYOUT_MOONSHOT Layout = 14
 )
 
 // Enum value maps for Layout.
 var (
 	Layout_name = map[int32]string{
-		0: "LAYOUT_UNSPECIFIED",
-		1: "LAYOUT_ANTHROPIC",
-		2: "LAYOUT_OPENROUTER",
-		3: "LAYOUT_LITELLM",
+		0:  "LAYOUT_UNSPECIFIED",
+		1:  "LAYOUT_ANTHROPIC",
+		2:  "LAYOUT_OPENROUTER",
+		3:  "LAYOUT_LITELLM",
+		4:  "LAYOUT_BEDROCK",
+		5:  "LAYOUT_BEDROCK_INVOKE",
+		6:  "LAYOUT_VERTEX",
+		7:  "LAYOUT_ALIBABA",
+		8:  "LAYOUT_MINIMAX",
+		9:  "LAYOUT_OPENAI",
+		10: "LAYOUT_OPENAI_IMPLICIT",
+		11: "LAYOUT_GEMINI",
+		12: "LAYOUT_DEEPSEEK",
+		13: "LAYOUT_XAI",
+		14: "LAYOUT_MOONSHOT",
 	}
 	Layout_value = map[string]int32{
-		"LAYOUT_UNSPECIFIED": 0,
-		"LAYOUT_ANTHROPIC":   1,
-		"LAYOUT_OPENROUTER":  2,
-		"LAYOUT_LITELLM":     3,
+		"LAYOUT_UNSPECIFIED":     0,
+		"LAYOUT_ANTHROPIC":       1,
+		"LAYOUT_OPENROUTER":      2,
+		"LAYOUT_LITELLM":         3,
+		"LAYOUT_BEDROCK":         4,
+		"LAYOUT_BEDROCK_INVOKE":  5,
+		"LAYOUT_VERTEX":          6,
+		"LAYOUT_ALIBABA":         7,
+		"LAYOUT_MINIMAX":         8,
+		"LAYOUT_OPENAI":          9,
+		"LAYOUT_OPENAI_IMPLICIT": 10,
+		"LAYOUT_GEMINI":          11,
+		"LAYOUT_DEEPSEEK":        12,
+		"LAYOUT_XAI":             13,
+		"LAYOUT_MOONSHOT":        14,
 	}
 )
 
@@ -89,6 +134,20 @@ const (
 	Strategy_STRATEGY_SYSTEM_AND_3 Strategy = 1
 	// No breakpoints: all that are there are removed.
 	Strategy_STRATEGY_NONE Strategy = 2
+	// The end of the static part of the system prompt, the end of the system prompt, and the last two messages that can carry a
+	// breakpoint; three where the system prompt takes one only.
+	Strategy_STRATEGY_HERMES_DEFAULT Strategy = 3
+	// The last tool, the end of the static part of the system prompt, and the last two ends of completed transactions. Without a tool
+	// that can carry a breakpoint: STRATEGY_HERMES_DEFAULT.
+	Strategy_STRATEGY_TRANSACTION_ENDS Strategy = 4
+	// The last block, the block that the previous request ended on, the end of the static system prompt (or the last tool), and the
+	// protected head or a compaction block. Reads the most that any placement can while a conversation only grows.
+	Strategy_STRATEGY_ANCHORED Strategy = 5
+	// The end of the static system prompt and the provider's automatic mode (a top-level cache_control); the last block where there
+	// is no such mode.
+	Strategy_STRATEGY_AUTO_PLUS_SYSTEM Strategy = 6
+	// The end of the static system prompt only.
+	Strategy_STRATEGY_SYSTEM_ONLY Strategy = 7
 )
 
 // Enum value maps for Strategy.
@@ -97,11 +156,21 @@ var (
 		0: "STRATEGY_UNSPECIFIED",
 		1: "STRATEGY_SYSTEM_AND_3",
 		2: "STRATEGY_NONE",
+		3: "STRATEGY_HERMES_DEFAULT",
+		4: "STRATEGY_TRANSACTION_ENDS",
+		5: "STRATEGY_ANCHORED",
+		6: "STRATEGY_AUTO_PLUS_SYSTEM",
+		7: "STRATEGY_SYSTEM_ONLY",
 	}
 	Strategy_value = map[string]int32{
-		"STRATEGY_UNSPECIFIED":  0,
-		"STRATEGY_SYSTEM_AND_3": 1,
-		"STRATEGY_NONE":         2,
+		"STRATEGY_UNSPECIFIED":      0,
+		"STRATEGY_SYSTEM_AND_3":     1,
+		"STRATEGY_NONE":             2,
+		"STRATEGY_HERMES_DEFAULT":   3,
+		"STRATEGY_TRANSACTION_ENDS": 4,
+		"STRATEGY_ANCHORED":         5,
+		"STRATEGY_AUTO_PLUS_SYSTEM": 6,
+		"STRATEGY_SYSTEM_ONLY":      7,
 	}
 )
 
@@ -197,7 +266,7 @@ type ApplyCacheControlRequest struct {
 	Layout Layout `protobuf:"varint,3,opt,name=layout,proto3,enum=elbowroom.v1.Layout" json:"layout,omitempty"`
 	// Which blocks are marked. Default STRATEGY_SYSTEM_AND_3.
 	Strategy Strategy `protobuf:"varint,4,opt,name=strategy,proto3,enum=elbowroom.v1.Strategy" json:"strategy,omitempty"`
-	// Life of the cached prefixes. Default CACHE_TTL_5M.
+	// Life of the cached prefixes. Default CACHE_TTL_5M. A layout that does not take it uses its own, with the warning TTL_CLAMPED.
 	Ttl CacheTtl `protobuf:"varint,5,opt,name=ttl,proto3,enum=elbowroom.v1.CacheTtl" json:"ttl,omitempty"`
 	// What happens to breakpoints that are there already. Default EXISTING_MARKS_REPLACE.
 	Existing ExistingMarks `protobuf:"varint,6,opt,name=existing,proto3,enum=elbowroom.v1.ExistingMarks" json:"existing,omitempty"`
@@ -210,8 +279,22 @@ type ApplyCacheControlRequest struct {
 	View View `protobuf:"varint,9,opt,name=view,proto3,enum=elbowroom.v1.View" json:"view,omitempty"`
 	// Mark tool messages on a LiteLLM route too, where they are skipped by default because some backends refuse them.
 	MarkToolMessages bool `protobuf:"varint,10,opt,name=mark_tool_messages,json=markToolMessages,proto3" json:"mark_tool_messages,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The text that the system prompt begins with in every request. Empty: not known, then the system prompt is taken to be static
+	// up to the first line that holds something like a date or a working directory. Not used by STRATEGY_SYSTEM_AND_3.
+	StaticSystemPrefix string `protobuf:"bytes,11,opt,name=static_system_prefix,json=staticSystemPrefix,proto3" json:"static_system_prefix,omitempty"`
+	// Make two text blocks of one where the static part of the system prompt ends within a block, so that it can be marked. Their
+	// text together is the same, byte for byte. Default false.
+	SplitSystem bool `protobuf:"varint,12,opt,name=split_system,json=splitSystem,proto3" json:"split_system,omitempty"`
+	// STRATEGY_ANCHORED: spend the fourth breakpoint on the end of the last assistant message, for clients that replace the newest
+	// user message and try again. Default false.
+	RetryAnchor bool `protobuf:"varint,13,opt,name=retry_anchor,json=retryAnchor,proto3" json:"retry_anchor,omitempty"`
+	// STRATEGY_ANCHORED: how many messages after the system prompt a compression keeps in front. 0: the published three, of which
+	// the system prompt is one.
+	HeadMessages int32 `protobuf:"varint,14,opt,name=head_messages,json=headMessages,proto3" json:"head_messages,omitempty"`
+	// STRATEGY_ANCHORED: opaque state from the last response for this conversation. Optional; at most 4 KiB.
+	CacheState    []byte `protobuf:"bytes,15,opt,name=cache_state,json=cacheState,proto3" json:"cache_state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ApplyCacheControlRequest) Reset() {
@@ -314,6 +397,41 @@ func (x *ApplyCacheControlRequest) GetMarkToolMessages() bool {
 	return false
 }
 
+func (x *ApplyCacheControlRequest) GetStaticSystemPrefix() string {
+	if x != nil {
+		return x.StaticSystemPrefix
+	}
+	return ""
+}
+
+func (x *ApplyCacheControlRequest) GetSplitSystem() bool {
+	if x != nil {
+		return x.SplitSystem
+	}
+	return false
+}
+
+func (x *ApplyCacheControlRequest) GetRetryAnchor() bool {
+	if x != nil {
+		return x.RetryAnchor
+	}
+	return false
+}
+
+func (x *ApplyCacheControlRequest) GetHeadMessages() int32 {
+	if x != nil {
+		return x.HeadMessages
+	}
+	return 0
+}
+
+func (x *ApplyCacheControlRequest) GetCacheState() []byte {
+	if x != nil {
+		return x.CacheState
+	}
+	return nil
+}
+
 // ApplyCacheControlResponse is the marked conversation.
 type ApplyCacheControlResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -332,7 +450,11 @@ type ApplyCacheControlResponse struct {
 	// Why this layout, or why none.
 	LayoutReason string `protobuf:"bytes,7,opt,name=layout_reason,json=layoutReason,proto3" json:"layout_reason,omitempty"`
 	// Things that did not stop the work.
-	Warnings      []*Warning `protobuf:"bytes,8,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings []*Warning `protobuf:"bytes,8,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// STRATEGY_ANCHORED: pass it back with the next request of this conversation. Empty otherwise.
+	CacheState []byte `protobuf:"bytes,9,opt,name=cache_state,json=cacheState,proto3" json:"cache_state,omitempty"`
+	// How the placement came about.
+	Plan          *CachePlan `protobuf:"bytes,10,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -423,14 +545,149 @@ func (x *ApplyCacheControlResponse) GetWarnings() []*Warning {
 	return nil
 }
 
+func (x *ApplyCacheControlResponse) GetCacheState() []byte {
+	if x != nil {
+		return x.CacheState
+	}
+	return nil
+}
+
+func (x *ApplyCacheControlResponse) GetPlan() *CachePlan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+// CachePlan says how a placement came about.
+type CachePlan struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How STRATEGY_ANCHORED found the end of the previous request. Empty: it did not. STATE: by the content hash in cache_state.
+	// MARKS: by the breakpoints that the previous request carried. REPLY: as what stands before the last answer of the model.
+	// GRID: there is no answer yet, every 15th block is an anchor.
+	Anchor string `protobuf:"bytes,1,opt,name=anchor,proto3" json:"anchor,omitempty"`
+	// What became of cache_state: none, verified, unverified (no server key: a checksum only), or ignored with the reason.
+	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// What the caller should set to one value for all requests of the conversation, so that they reach one cache. Not set: nothing.
+	Hint          *CacheHint `protobuf:"bytes,3,opt,name=hint,proto3" json:"hint,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CachePlan) Reset() {
+	*x = CachePlan{}
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CachePlan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CachePlan) ProtoMessage() {}
+
+func (x *CachePlan) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CachePlan.ProtoReflect.Descriptor instead.
+func (*CachePlan) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *CachePlan) GetAnchor() string {
+	if x != nil {
+		return x.Anchor
+	}
+	return ""
+}
+
+func (x *CachePlan) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *CachePlan) GetHint() *CacheHint {
+	if x != nil {
+		return x.Hint
+	}
+	return nil
+}
+
+// CacheHint names a member of the request body, or a header, that leads requests to one cache. The service does not set it.
+type CacheHint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name, for example prompt_cache_key.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// body or header.
+	Where         string `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CacheHint) Reset() {
+	*x = CacheHint{}
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CacheHint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CacheHint) ProtoMessage() {}
+
+func (x *CacheHint) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CacheHint.ProtoReflect.Descriptor instead.
+func (*CacheHint) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *CacheHint) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CacheHint) GetWhere() string {
+	if x != nil {
+		return x.Where
+	}
+	return ""
+}
+
 // Breakpoint is a cache breakpoint of the result.
 type Breakpoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The section it stands in.
 	Section Section `protobuf:"varint,1,opt,name=section,proto3,enum=elbowroom.v1.Section" json:"section,omitempty"`
-	// Index of the message or tool. 0 for a top-level system prompt.
+	// Index of the message or tool. 0 for a top-level system prompt, -1 for the request's own (automatic mode).
 	MessageIndex int32 `protobuf:"varint,2,opt,name=message_index,json=messageIndex,proto3" json:"message_index,omitempty"`
-	// Index of the block among the message's blocks.
+	// Index of the block among the message's blocks in the result, cachePoint blocks not counted; -1 for a tool or the request.
 	BlockIndex int32 `protobuf:"varint,3,opt,name=block_index,json=blockIndex,proto3" json:"block_index,omitempty"`
 	// Its life.
 	Ttl CacheTtl `protobuf:"varint,4,opt,name=ttl,proto3,enum=elbowroom.v1.CacheTtl" json:"ttl,omitempty"`
@@ -444,7 +701,7 @@ type Breakpoint struct {
 
 func (x *Breakpoint) Reset() {
 	*x = Breakpoint{}
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[2]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -456,7 +713,7 @@ func (x *Breakpoint) String() string {
 func (*Breakpoint) ProtoMessage() {}
 
 func (x *Breakpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[2]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -469,7 +726,7 @@ func (x *Breakpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Breakpoint.ProtoReflect.Descriptor instead.
 func (*Breakpoint) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{2}
+	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Breakpoint) GetSection() Section {
@@ -529,7 +786,7 @@ type SkippedPlace struct {
 
 func (x *SkippedPlace) Reset() {
 	*x = SkippedPlace{}
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[3]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +798,7 @@ func (x *SkippedPlace) String() string {
 func (*SkippedPlace) ProtoMessage() {}
 
 func (x *SkippedPlace) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[3]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +811,7 @@ func (x *SkippedPlace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkippedPlace.ProtoReflect.Descriptor instead.
 func (*SkippedPlace) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{3}
+	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SkippedPlace) GetSection() Section {
@@ -582,19 +839,26 @@ var File_elbowroom_v1_cache_proto protoreflect.FileDescriptor
 
 const file_elbowroom_v1_cache_proto_rawDesc = "" +
 	"\n" +
-	"\x18elbowroom/v1/cache.proto\x12\felbowroom.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1felbowroom/v1/conversation.proto\"\xb3\x04\n" +
+	"\x18elbowroom/v1/cache.proto\x12\felbowroom.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1felbowroom/v1/conversation.proto\"\x91\x06\n" +
 	"\x18ApplyCacheControlRequest\x12F\n" +
 	"\fconversation\x18\x01 \x01(\v2\x1a.elbowroom.v1.ConversationB\x06\xbaH\x03\xc8\x01\x01R\fconversation\x12\x1e\n" +
 	"\x05model\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\x05model\x126\n" +
 	"\x06layout\x18\x03 \x01(\x0e2\x14.elbowroom.v1.LayoutB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06layout\x12<\n" +
-	"\bstrategy\x18\x04 \x01(\x0e2\x16.elbowroom.v1.StrategyB\b\xbaH\x05\x82\x01\x02\x10\x01R\bstrategy\x122\n" +
-	"\x03ttl\x18\x05 \x01(\x0e2\x16.elbowroom.v1.CacheTtlB\b\xbaH\x05\x82\x01\x02\x10\x01R\x03ttl\x12A\n" +
+	"\bstrategy\x18\x04 \x01(\x0e2\x16.elbowroom.v1.StrategyB\b\xbaH\x05\x82\x01\x02\x10\x01R\bstrategy\x124\n" +
+	"\x03ttl\x18\x05 \x01(\x0e2\x16.elbowroom.v1.CacheTtlB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x03R\x03ttl\x12A\n" +
 	"\bexisting\x18\x06 \x01(\x0e2\x1b.elbowroom.v1.ExistingMarksB\b\xbaH\x05\x82\x01\x02\x10\x01R\bexisting\x12%\n" +
 	"\breserved\x18\a \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x04(\x00R\breserved\x12;\n" +
 	"\x1aleave_newest_user_unmarked\x18\b \x01(\bR\x17leaveNewestUserUnmarked\x120\n" +
 	"\x04view\x18\t \x01(\x0e2\x12.elbowroom.v1.ViewB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04view\x12,\n" +
 	"\x12mark_tool_messages\x18\n" +
-	" \x01(\bR\x10markToolMessages\"\xad\x03\n" +
+	" \x01(\bR\x10markToolMessages\x12;\n" +
+	"\x14static_system_prefix\x18\v \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80@R\x12staticSystemPrefix\x12!\n" +
+	"\fsplit_system\x18\f \x01(\bR\vsplitSystem\x12!\n" +
+	"\fretry_anchor\x18\r \x01(\bR\vretryAnchor\x12,\n" +
+	"\rhead_messages\x18\x0e \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fheadMessages\x12)\n" +
+	"\vcache_state\x18\x0f \x01(\fB\b\xbaH\x05z\x03\x18\x80 R\n" +
+	"cacheState\"\xfb\x03\n" +
 	"\x19ApplyCacheControlResponse\x12>\n" +
 	"\fconversation\x18\x01 \x01(\v2\x1a.elbowroom.v1.ConversationR\fconversation\x12(\n" +
 	"\x05edits\x18\x02 \x03(\v2\x12.elbowroom.v1.EditR\x05edits\x12.\n" +
@@ -603,7 +867,18 @@ const file_elbowroom_v1_cache_proto_rawDesc = "" +
 	"\askipped\x18\x05 \x03(\v2\x1a.elbowroom.v1.SkippedPlaceR\askipped\x12,\n" +
 	"\x06layout\x18\x06 \x01(\x0e2\x14.elbowroom.v1.LayoutR\x06layout\x12#\n" +
 	"\rlayout_reason\x18\a \x01(\tR\flayoutReason\x121\n" +
-	"\bwarnings\x18\b \x03(\v2\x15.elbowroom.v1.WarningR\bwarnings\"\xdb\x01\n" +
+	"\bwarnings\x18\b \x03(\v2\x15.elbowroom.v1.WarningR\bwarnings\x12\x1f\n" +
+	"\vcache_state\x18\t \x01(\fR\n" +
+	"cacheState\x12+\n" +
+	"\x04plan\x18\n" +
+	" \x01(\v2\x17.elbowroom.v1.CachePlanR\x04plan\"f\n" +
+	"\tCachePlan\x12\x16\n" +
+	"\x06anchor\x18\x01 \x01(\tR\x06anchor\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12+\n" +
+	"\x04hint\x18\x03 \x01(\v2\x17.elbowroom.v1.CacheHintR\x04hint\"5\n" +
+	"\tCacheHint\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05where\x18\x02 \x01(\tR\x05where\"\xdb\x01\n" +
 	"\n" +
 	"Breakpoint\x12/\n" +
 	"\asection\x18\x01 \x01(\x0e2\x15.elbowroom.v1.SectionR\asection\x12#\n" +
@@ -616,16 +891,34 @@ const file_elbowroom_v1_cache_proto_rawDesc = "" +
 	"\fSkippedPlace\x12/\n" +
 	"\asection\x18\x01 \x01(\x0e2\x15.elbowroom.v1.SectionR\asection\x12#\n" +
 	"\rmessage_index\x18\x02 \x01(\x05R\fmessageIndex\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason*a\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason*\xc7\x02\n" +
 	"\x06Layout\x12\x16\n" +
 	"\x12LAYOUT_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10LAYOUT_ANTHROPIC\x10\x01\x12\x15\n" +
 	"\x11LAYOUT_OPENROUTER\x10\x02\x12\x12\n" +
-	"\x0eLAYOUT_LITELLM\x10\x03*R\n" +
+	"\x0eLAYOUT_LITELLM\x10\x03\x12\x12\n" +
+	"\x0eLAYOUT_BEDROCK\x10\x04\x12\x19\n" +
+	"\x15LAYOUT_BEDROCK_INVOKE\x10\x05\x12\x11\n" +
+	"\rLAYOUT_VERTEX\x10\x06\x12\x12\n" +
+	"\x0eLAYOUT_ALIBABA\x10\a\x12\x12\n" +
+	"\x0eLAYOUT_MINIMAX\x10\b\x12\x11\n" +
+	"\rLAYOUT_OPENAI\x10\t\x12\x1a\n" +
+	"\x16LAYOUT_OPENAI_IMPLICIT\x10\n" +
+	"\x12\x11\n" +
+	"\rLAYOUT_GEMINI\x10\v\x12\x13\n" +
+	"\x0fLAYOUT_DEEPSEEK\x10\f\x12\x0e\n" +
+	"\n" +
+	"LAYOUT_XAI\x10\r\x12\x13\n" +
+	"\x0fLAYOUT_MOONSHOT\x10\x0e*\xde\x01\n" +
 	"\bStrategy\x12\x18\n" +
 	"\x14STRATEGY_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15STRATEGY_SYSTEM_AND_3\x10\x01\x12\x11\n" +
-	"\rSTRATEGY_NONE\x10\x02*g\n" +
+	"\rSTRATEGY_NONE\x10\x02\x12\x1b\n" +
+	"\x17STRATEGY_HERMES_DEFAULT\x10\x03\x12\x1d\n" +
+	"\x19STRATEGY_TRANSACTION_ENDS\x10\x04\x12\x15\n" +
+	"\x11STRATEGY_ANCHORED\x10\x05\x12\x1d\n" +
+	"\x19STRATEGY_AUTO_PLUS_SYSTEM\x10\x06\x12\x18\n" +
+	"\x14STRATEGY_SYSTEM_ONLY\x10\a*g\n" +
 	"\rExistingMarks\x12\x1e\n" +
 	"\x1aEXISTING_MARKS_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16EXISTING_MARKS_REPLACE\x10\x01\x12\x1a\n" +
@@ -644,45 +937,49 @@ func file_elbowroom_v1_cache_proto_rawDescGZIP() []byte {
 }
 
 var file_elbowroom_v1_cache_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_elbowroom_v1_cache_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_elbowroom_v1_cache_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_elbowroom_v1_cache_proto_goTypes = []any{
 	(Layout)(0),                       // 0: elbowroom.v1.Layout
 	(Strategy)(0),                     // 1: elbowroom.v1.Strategy
 	(ExistingMarks)(0),                // 2: elbowroom.v1.ExistingMarks
 	(*ApplyCacheControlRequest)(nil),  // 3: elbowroom.v1.ApplyCacheControlRequest
 	(*ApplyCacheControlResponse)(nil), // 4: elbowroom.v1.ApplyCacheControlResponse
-	(*Breakpoint)(nil),                // 5: elbowroom.v1.Breakpoint
-	(*SkippedPlace)(nil),              // 6: elbowroom.v1.SkippedPlace
-	(*Conversation)(nil),              // 7: elbowroom.v1.Conversation
-	(CacheTtl)(0),                     // 8: elbowroom.v1.CacheTtl
-	(View)(0),                         // 9: elbowroom.v1.View
-	(*Edit)(nil),                      // 10: elbowroom.v1.Edit
-	(*Splice)(nil),                    // 11: elbowroom.v1.Splice
-	(*Warning)(nil),                   // 12: elbowroom.v1.Warning
-	(Section)(0),                      // 13: elbowroom.v1.Section
+	(*CachePlan)(nil),                 // 5: elbowroom.v1.CachePlan
+	(*CacheHint)(nil),                 // 6: elbowroom.v1.CacheHint
+	(*Breakpoint)(nil),                // 7: elbowroom.v1.Breakpoint
+	(*SkippedPlace)(nil),              // 8: elbowroom.v1.SkippedPlace
+	(*Conversation)(nil),              // 9: elbowroom.v1.Conversation
+	(CacheTtl)(0),                     // 10: elbowroom.v1.CacheTtl
+	(View)(0),                         // 11: elbowroom.v1.View
+	(*Edit)(nil),                      // 12: elbowroom.v1.Edit
+	(*Splice)(nil),                    // 13: elbowroom.v1.Splice
+	(*Warning)(nil),                   // 14: elbowroom.v1.Warning
+	(Section)(0),                      // 15: elbowroom.v1.Section
 }
 var file_elbowroom_v1_cache_proto_depIdxs = []int32{
-	7,  // 0: elbowroom.v1.ApplyCacheControlRequest.conversation:type_name -> elbowroom.v1.Conversation
+	9,  // 0: elbowroom.v1.ApplyCacheControlRequest.conversation:type_name -> elbowroom.v1.Conversation
 	0,  // 1: elbowroom.v1.ApplyCacheControlRequest.layout:type_name -> elbowroom.v1.Layout
 	1,  // 2: elbowroom.v1.ApplyCacheControlRequest.strategy:type_name -> elbowroom.v1.Strategy
-	8,  // 3: elbowroom.v1.ApplyCacheControlRequest.ttl:type_name -> elbowroom.v1.CacheTtl
+	10, // 3: elbowroom.v1.ApplyCacheControlRequest.ttl:type_name -> elbowroom.v1.CacheTtl
 	2,  // 4: elbowroom.v1.ApplyCacheControlRequest.existing:type_name -> elbowroom.v1.ExistingMarks
-	9,  // 5: elbowroom.v1.ApplyCacheControlRequest.view:type_name -> elbowroom.v1.View
-	7,  // 6: elbowroom.v1.ApplyCacheControlResponse.conversation:type_name -> elbowroom.v1.Conversation
-	10, // 7: elbowroom.v1.ApplyCacheControlResponse.edits:type_name -> elbowroom.v1.Edit
-	11, // 8: elbowroom.v1.ApplyCacheControlResponse.splices:type_name -> elbowroom.v1.Splice
-	5,  // 9: elbowroom.v1.ApplyCacheControlResponse.breakpoints:type_name -> elbowroom.v1.Breakpoint
-	6,  // 10: elbowroom.v1.ApplyCacheControlResponse.skipped:type_name -> elbowroom.v1.SkippedPlace
+	11, // 5: elbowroom.v1.ApplyCacheControlRequest.view:type_name -> elbowroom.v1.View
+	9,  // 6: elbowroom.v1.ApplyCacheControlResponse.conversation:type_name -> elbowroom.v1.Conversation
+	12, // 7: elbowroom.v1.ApplyCacheControlResponse.edits:type_name -> elbowroom.v1.Edit
+	13, // 8: elbowroom.v1.ApplyCacheControlResponse.splices:type_name -> elbowroom.v1.Splice
+	7,  // 9: elbowroom.v1.ApplyCacheControlResponse.breakpoints:type_name -> elbowroom.v1.Breakpoint
+	8,  // 10: elbowroom.v1.ApplyCacheControlResponse.skipped:type_name -> elbowroom.v1.SkippedPlace
 	0,  // 11: elbowroom.v1.ApplyCacheControlResponse.layout:type_name -> elbowroom.v1.Layout
-	12, // 12: elbowroom.v1.ApplyCacheControlResponse.warnings:type_name -> elbowroom.v1.Warning
-	13, // 13: elbowroom.v1.Breakpoint.section:type_name -> elbowroom.v1.Section
-	8,  // 14: elbowroom.v1.Breakpoint.ttl:type_name -> elbowroom.v1.CacheTtl
-	13, // 15: elbowroom.v1.SkippedPlace.section:type_name -> elbowroom.v1.Section
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	14, // 12: elbowroom.v1.ApplyCacheControlResponse.warnings:type_name -> elbowroom.v1.Warning
+	5,  // 13: elbowroom.v1.ApplyCacheControlResponse.plan:type_name -> elbowroom.v1.CachePlan
+	6,  // 14: elbowroom.v1.CachePlan.hint:type_name -> elbowroom.v1.CacheHint
+	15, // 15: elbowroom.v1.Breakpoint.section:type_name -> elbowroom.v1.Section
+	10, // 16: elbowroom.v1.Breakpoint.ttl:type_name -> elbowroom.v1.CacheTtl
+	15, // 17: elbowroom.v1.SkippedPlace.section:type_name -> elbowroom.v1.Section
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_elbowroom_v1_cache_proto_init() }
@@ -697,7 +994,7 @@ func file_elbowroom_v1_cache_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_elbowroom_v1_cache_proto_rawDesc), len(file_elbowroom_v1_cache_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   4,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

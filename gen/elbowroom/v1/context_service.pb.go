@@ -121,8 +121,19 @@ type PrepareRequest struct {
 	LeaveNewestUserUnmarked bool `protobuf:"varint,25,opt,name=leave_newest_user_unmarked,json=leaveNewestUserUnmarked,proto3" json:"leave_newest_user_unmarked,omitempty"`
 	// Mark tool messages on a LiteLLM route too.
 	MarkToolMessages bool `protobuf:"varint,26,opt,name=mark_tool_messages,json=markToolMessages,proto3" json:"mark_tool_messages,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The text that the system prompt begins with in every request. See ApplyCacheControlRequest for this and the following.
+	StaticSystemPrefix string `protobuf:"bytes,27,opt,name=static_system_prefix,json=staticSystemPrefix,proto3" json:"static_system_prefix,omitempty"`
+	// Allow to split a block of the system prompt where its static part ends.
+	SplitSystem bool `protobuf:"varint,28,opt,name=split_system,json=splitSystem,proto3" json:"split_system,omitempty"`
+	// STRATEGY_ANCHORED: keep the end of the last answer for a retry.
+	RetryAnchor bool `protobuf:"varint,29,opt,name=retry_anchor,json=retryAnchor,proto3" json:"retry_anchor,omitempty"`
+	// STRATEGY_ANCHORED: how many messages after the system prompt a compression keeps in front. 0: the published three, of which
+	// the system prompt is one.
+	HeadMessages int32 `protobuf:"varint,30,opt,name=head_messages,json=headMessages,proto3" json:"head_messages,omitempty"`
+	// STRATEGY_ANCHORED: opaque state from the last response.
+	CacheState    []byte `protobuf:"bytes,31,opt,name=cache_state,json=cacheState,proto3" json:"cache_state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PrepareRequest) Reset() {
@@ -302,6 +313,41 @@ func (x *PrepareRequest) GetMarkToolMessages() bool {
 	return false
 }
 
+func (x *PrepareRequest) GetStaticSystemPrefix() string {
+	if x != nil {
+		return x.StaticSystemPrefix
+	}
+	return ""
+}
+
+func (x *PrepareRequest) GetSplitSystem() bool {
+	if x != nil {
+		return x.SplitSystem
+	}
+	return false
+}
+
+func (x *PrepareRequest) GetRetryAnchor() bool {
+	if x != nil {
+		return x.RetryAnchor
+	}
+	return false
+}
+
+func (x *PrepareRequest) GetHeadMessages() int32 {
+	if x != nil {
+		return x.HeadMessages
+	}
+	return 0
+}
+
+func (x *PrepareRequest) GetCacheState() []byte {
+	if x != nil {
+		return x.CacheState
+	}
+	return nil
+}
+
 // PrepareResponse is the conversation ready to send.
 type PrepareResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -328,7 +374,11 @@ type PrepareResponse struct {
 	// Why this layout, or why none.
 	LayoutReason string `protobuf:"bytes,11,opt,name=layout_reason,json=layoutReason,proto3" json:"layout_reason,omitempty"`
 	// Things about the breakpoints that did not stop the work.
-	Warnings      []*Warning `protobuf:"bytes,12,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings []*Warning `protobuf:"bytes,12,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// STRATEGY_ANCHORED: pass it back with the next request of this conversation. Empty otherwise.
+	CacheState []byte `protobuf:"bytes,13,opt,name=cache_state,json=cacheState,proto3" json:"cache_state,omitempty"`
+	// How the placement came about.
+	CachePlan     *CachePlan `protobuf:"bytes,14,opt,name=cache_plan,json=cachePlan,proto3" json:"cache_plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -443,6 +493,20 @@ func (x *PrepareResponse) GetLayoutReason() string {
 func (x *PrepareResponse) GetWarnings() []*Warning {
 	if x != nil {
 		return x.Warnings
+	}
+	return nil
+}
+
+func (x *PrepareResponse) GetCacheState() []byte {
+	if x != nil {
+		return x.CacheState
+	}
+	return nil
+}
+
+func (x *PrepareResponse) GetCachePlan() *CachePlan {
+	if x != nil {
+		return x.CachePlan
 	}
 	return nil
 }
@@ -679,7 +743,7 @@ var File_elbowroom_v1_context_service_proto protoreflect.FileDescriptor
 
 const file_elbowroom_v1_context_service_proto_rawDesc = "" +
 	"\n" +
-	"\"elbowroom/v1/context_service.proto\x12\felbowroom.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18elbowroom/v1/cache.proto\x1a\x1belbowroom/v1/compress.proto\x1a\x1felbowroom/v1/conversation.proto\x1a\x18elbowroom/v1/count.proto\"\x8d\b\n" +
+	"\"elbowroom/v1/context_service.proto\x12\felbowroom.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18elbowroom/v1/cache.proto\x1a\x1belbowroom/v1/compress.proto\x1a\x1felbowroom/v1/conversation.proto\x1a\x18elbowroom/v1/count.proto\x1a\x1belbowroom/v1/simulate.proto\"\xeb\t\n" +
 	"\x0ePrepareRequest\x12F\n" +
 	"\fconversation\x18\x01 \x01(\v2\x1a.elbowroom.v1.ConversationB\x06\xbaH\x03\xc8\x01\x01R\fconversation\x12\x1e\n" +
 	"\x05model\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\x05model\x12.\n" +
@@ -699,12 +763,19 @@ const file_elbowroom_v1_context_service_proto_rawDesc = "" +
 	"\x11compression_state\x18\x0e \x01(\fR\x10compressionState\x123\n" +
 	"\x11max_output_tokens\x18\x0f \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x0fmaxOutputTokens\x126\n" +
 	"\x06layout\x18\x14 \x01(\x0e2\x14.elbowroom.v1.LayoutB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06layout\x12<\n" +
-	"\bstrategy\x18\x15 \x01(\x0e2\x16.elbowroom.v1.StrategyB\b\xbaH\x05\x82\x01\x02\x10\x01R\bstrategy\x122\n" +
-	"\x03ttl\x18\x16 \x01(\x0e2\x16.elbowroom.v1.CacheTtlB\b\xbaH\x05\x82\x01\x02\x10\x01R\x03ttl\x12A\n" +
+	"\bstrategy\x18\x15 \x01(\x0e2\x16.elbowroom.v1.StrategyB\b\xbaH\x05\x82\x01\x02\x10\x01R\bstrategy\x124\n" +
+	"\x03ttl\x18\x16 \x01(\x0e2\x16.elbowroom.v1.CacheTtlB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x03R\x03ttl\x12A\n" +
 	"\bexisting\x18\x17 \x01(\x0e2\x1b.elbowroom.v1.ExistingMarksB\b\xbaH\x05\x82\x01\x02\x10\x01R\bexisting\x12%\n" +
 	"\breserved\x18\x18 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x04(\x00R\breserved\x12;\n" +
 	"\x1aleave_newest_user_unmarked\x18\x19 \x01(\bR\x17leaveNewestUserUnmarked\x12,\n" +
-	"\x12mark_tool_messages\x18\x1a \x01(\bR\x10markToolMessages\"\xd4\x04\n" +
+	"\x12mark_tool_messages\x18\x1a \x01(\bR\x10markToolMessages\x12;\n" +
+	"\x14static_system_prefix\x18\x1b \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80@R\x12staticSystemPrefix\x12!\n" +
+	"\fsplit_system\x18\x1c \x01(\bR\vsplitSystem\x12!\n" +
+	"\fretry_anchor\x18\x1d \x01(\bR\vretryAnchor\x12,\n" +
+	"\rhead_messages\x18\x1e \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fheadMessages\x12)\n" +
+	"\vcache_state\x18\x1f \x01(\fB\b\xbaH\x05z\x03\x18\x80 R\n" +
+	"cacheState\"\xad\x05\n" +
 	"\x0fPrepareResponse\x12/\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x15.elbowroom.v1.OutcomeR\aoutcome\x12>\n" +
 	"\fconversation\x18\x02 \x01(\v2\x1a.elbowroom.v1.ConversationR\fconversation\x12(\n" +
@@ -718,7 +789,11 @@ const file_elbowroom_v1_context_service_proto_rawDesc = "" +
 	"\x06layout\x18\n" +
 	" \x01(\x0e2\x14.elbowroom.v1.LayoutR\x06layout\x12#\n" +
 	"\rlayout_reason\x18\v \x01(\tR\flayoutReason\x121\n" +
-	"\bwarnings\x18\f \x03(\v2\x15.elbowroom.v1.WarningR\bwarnings\"5\n" +
+	"\bwarnings\x18\f \x03(\v2\x15.elbowroom.v1.WarningR\bwarnings\x12\x1f\n" +
+	"\vcache_state\x18\r \x01(\fR\n" +
+	"cacheState\x126\n" +
+	"\n" +
+	"cache_plan\x18\x0e \x01(\v2\x17.elbowroom.v1.CachePlanR\tcachePlan\"5\n" +
 	"\x11ListModelsRequest\x12 \n" +
 	"\x06filter\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\x06filter\"p\n" +
 	"\x12ListModelsResponse\x12+\n" +
@@ -739,13 +814,14 @@ const file_elbowroom_v1_context_service_proto_rawDesc = "" +
 	"\x0eThinkingRegime\x12\x1f\n" +
 	"\x1bTHINKING_REGIME_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17THINKING_REGIME_UNBOUND\x10\x01\x12\x19\n" +
-	"\x15THINKING_REGIME_BOUND\x10\x022\x8d\x04\n" +
+	"\x15THINKING_REGIME_BOUND\x10\x022\xe7\x04\n" +
 	"\x0eContextService\x12I\n" +
 	"\bCompress\x12\x1d.elbowroom.v1.CompressRequest\x1a\x1e.elbowroom.v1.CompressResponse\x12]\n" +
 	"\x0eStreamCompress\x12#.elbowroom.v1.StreamCompressRequest\x1a$.elbowroom.v1.StreamCompressResponse0\x01\x12d\n" +
 	"\x11ApplyCacheControl\x12&.elbowroom.v1.ApplyCacheControlRequest\x1a'.elbowroom.v1.ApplyCacheControlResponse\x12R\n" +
 	"\vCountTokens\x12 .elbowroom.v1.CountTokensRequest\x1a!.elbowroom.v1.CountTokensResponse\x12F\n" +
-	"\aPrepare\x12\x1c.elbowroom.v1.PrepareRequest\x1a\x1d.elbowroom.v1.PrepareResponse\x12O\n" +
+	"\aPrepare\x12\x1c.elbowroom.v1.PrepareRequest\x1a\x1d.elbowroom.v1.PrepareResponse\x12X\n" +
+	"\rSimulateCache\x12\".elbowroom.v1.SimulateCacheRequest\x1a#.elbowroom.v1.SimulateCacheResponse\x12O\n" +
 	"\n" +
 	"ListModels\x12\x1f.elbowroom.v1.ListModelsRequest\x1a .elbowroom.v1.ListModelsResponseB=Z;github.com/elbowroom/elbowroom/gen/elbowroom/v1;elbowroomv1b\x06proto3"
 
@@ -786,14 +862,17 @@ var file_elbowroom_v1_context_service_proto_goTypes = []any{
 	(*Breakpoint)(nil),                // 19: elbowroom.v1.Breakpoint
 	(*SkippedPlace)(nil),              // 20: elbowroom.v1.SkippedPlace
 	(*Warning)(nil),                   // 21: elbowroom.v1.Warning
-	(*CompressRequest)(nil),           // 22: elbowroom.v1.CompressRequest
-	(*StreamCompressRequest)(nil),     // 23: elbowroom.v1.StreamCompressRequest
-	(*ApplyCacheControlRequest)(nil),  // 24: elbowroom.v1.ApplyCacheControlRequest
-	(*CountTokensRequest)(nil),        // 25: elbowroom.v1.CountTokensRequest
-	(*CompressResponse)(nil),          // 26: elbowroom.v1.CompressResponse
-	(*StreamCompressResponse)(nil),    // 27: elbowroom.v1.StreamCompressResponse
-	(*ApplyCacheControlResponse)(nil), // 28: elbowroom.v1.ApplyCacheControlResponse
-	(*CountTokensResponse)(nil),       // 29: elbowroom.v1.CountTokensResponse
+	(*CachePlan)(nil),                 // 22: elbowroom.v1.CachePlan
+	(*CompressRequest)(nil),           // 23: elbowroom.v1.CompressRequest
+	(*StreamCompressRequest)(nil),     // 24: elbowroom.v1.StreamCompressRequest
+	(*ApplyCacheControlRequest)(nil),  // 25: elbowroom.v1.ApplyCacheControlRequest
+	(*CountTokensRequest)(nil),        // 26: elbowroom.v1.CountTokensRequest
+	(*SimulateCacheRequest)(nil),      // 27: elbowroom.v1.SimulateCacheRequest
+	(*CompressResponse)(nil),          // 28: elbowroom.v1.CompressResponse
+	(*StreamCompressResponse)(nil),    // 29: elbowroom.v1.StreamCompressResponse
+	(*ApplyCacheControlResponse)(nil), // 30: elbowroom.v1.ApplyCacheControlResponse
+	(*CountTokensResponse)(nil),       // 31: elbowroom.v1.CountTokensResponse
+	(*SimulateCacheResponse)(nil),     // 32: elbowroom.v1.SimulateCacheResponse
 }
 var file_elbowroom_v1_context_service_proto_depIdxs = []int32{
 	6,  // 0: elbowroom.v1.PrepareRequest.conversation:type_name -> elbowroom.v1.Conversation
@@ -814,26 +893,29 @@ var file_elbowroom_v1_context_service_proto_depIdxs = []int32{
 	20, // 15: elbowroom.v1.PrepareResponse.skipped:type_name -> elbowroom.v1.SkippedPlace
 	11, // 16: elbowroom.v1.PrepareResponse.layout:type_name -> elbowroom.v1.Layout
 	21, // 17: elbowroom.v1.PrepareResponse.warnings:type_name -> elbowroom.v1.Warning
-	5,  // 18: elbowroom.v1.ListModelsResponse.models:type_name -> elbowroom.v1.Model
-	5,  // 19: elbowroom.v1.ListModelsResponse.unknown:type_name -> elbowroom.v1.Model
-	0,  // 20: elbowroom.v1.Model.thinking:type_name -> elbowroom.v1.ThinkingRegime
-	22, // 21: elbowroom.v1.ContextService.Compress:input_type -> elbowroom.v1.CompressRequest
-	23, // 22: elbowroom.v1.ContextService.StreamCompress:input_type -> elbowroom.v1.StreamCompressRequest
-	24, // 23: elbowroom.v1.ContextService.ApplyCacheControl:input_type -> elbowroom.v1.ApplyCacheControlRequest
-	25, // 24: elbowroom.v1.ContextService.CountTokens:input_type -> elbowroom.v1.CountTokensRequest
-	1,  // 25: elbowroom.v1.ContextService.Prepare:input_type -> elbowroom.v1.PrepareRequest
-	3,  // 26: elbowroom.v1.ContextService.ListModels:input_type -> elbowroom.v1.ListModelsRequest
-	26, // 27: elbowroom.v1.ContextService.Compress:output_type -> elbowroom.v1.CompressResponse
-	27, // 28: elbowroom.v1.ContextService.StreamCompress:output_type -> elbowroom.v1.StreamCompressResponse
-	28, // 29: elbowroom.v1.ContextService.ApplyCacheControl:output_type -> elbowroom.v1.ApplyCacheControlResponse
-	29, // 30: elbowroom.v1.ContextService.CountTokens:output_type -> elbowroom.v1.CountTokensResponse
-	2,  // 31: elbowroom.v1.ContextService.Prepare:output_type -> elbowroom.v1.PrepareResponse
-	4,  // 32: elbowroom.v1.ContextService.ListModels:output_type -> elbowroom.v1.ListModelsResponse
-	27, // [27:33] is the sub-list for method output_type
-	21, // [21:27] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	22, // 18: elbowroom.v1.PrepareResponse.cache_plan:type_name -> elbowroom.v1.CachePlan
+	5,  // 19: elbowroom.v1.ListModelsResponse.models:type_name -> elbowroom.v1.Model
+	5,  // 20: elbowroom.v1.ListModelsResponse.unknown:type_name -> elbowroom.v1.Model
+	0,  // 21: elbowroom.v1.Model.thinking:type_name -> elbowroom.v1.ThinkingRegime
+	23, // 22: elbowroom.v1.ContextService.Compress:input_type -> elbowroom.v1.CompressRequest
+	24, // 23: elbowroom.v1.ContextService.StreamCompress:input_type -> elbowroom.v1.StreamCompressRequest
+	25, // 24: elbowroom.v1.ContextService.ApplyCacheControl:input_type -> elbowroom.v1.ApplyCacheControlRequest
+	26, // 25: elbowroom.v1.ContextService.CountTokens:input_type -> elbowroom.v1.CountTokensRequest
+	1,  // 26: elbowroom.v1.ContextService.Prepare:input_type -> elbowroom.v1.PrepareRequest
+	27, // 27: elbowroom.v1.ContextService.SimulateCache:input_type -> elbowroom.v1.SimulateCacheRequest
+	3,  // 28: elbowroom.v1.ContextService.ListModels:input_type -> elbowroom.v1.ListModelsRequest
+	28, // 29: elbowroom.v1.ContextService.Compress:output_type -> elbowroom.v1.CompressResponse
+	29, // 30: elbowroom.v1.ContextService.StreamCompress:output_type -> elbowroom.v1.StreamCompressResponse
+	30, // 31: elbowroom.v1.ContextService.ApplyCacheControl:output_type -> elbowroom.v1.ApplyCacheControlResponse
+	31, // 32: elbowroom.v1.ContextService.CountTokens:output_type -> elbowroom.v1.CountTokensResponse
+	2,  // 33: elbowroom.v1.ContextService.Prepare:output_type -> elbowroom.v1.PrepareResponse
+	32, // 34: elbowroom.v1.ContextService.SimulateCache:output_type -> elbowroom.v1.SimulateCacheResponse
+	4,  // 35: elbowroom.v1.ContextService.ListModels:output_type -> elbowroom.v1.ListModelsResponse
+	29, // [29:36] is the sub-list for method output_type
+	22, // [22:29] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_elbowroom_v1_context_service_proto_init() }
@@ -845,6 +927,7 @@ func file_elbowroom_v1_context_service_proto_init() {
 	file_elbowroom_v1_compress_proto_init()
 	file_elbowroom_v1_conversation_proto_init()
 	file_elbowroom_v1_count_proto_init()
+	file_elbowroom_v1_simulate_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

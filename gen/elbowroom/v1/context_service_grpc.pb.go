@@ -24,6 +24,7 @@ const (
 	ContextService_ApplyCacheControl_FullMethodName = "/elbowroom.v1.ContextService/ApplyCacheControl"
 	ContextService_CountTokens_FullMethodName       = "/elbowroom.v1.ContextService/CountTokens"
 	ContextService_Prepare_FullMethodName           = "/elbowroom.v1.ContextService/Prepare"
+	ContextService_SimulateCache_FullMethodName     = "/elbowroom.v1.ContextService/SimulateCache"
 	ContextService_ListModels_FullMethodName        = "/elbowroom.v1.ContextService/ListModels"
 )
 
@@ -48,6 +49,8 @@ type ContextServiceClient interface {
 	CountTokens(ctx context.Context, in *CountTokensRequest, opts ...grpc.CallOption) (*CountTokensResponse, error)
 	// Prepare compresses if needed and marks: one round trip a turn.
 	Prepare(ctx context.Context, in *PrepareRequest, opts ...grpc.CallOption) (*PrepareResponse, error)
+	// SimulateCache says what a sequence of requests reads from the provider's prompt cache, what it costs, and what was lost and why.
+	SimulateCache(ctx context.Context, in *SimulateCacheRequest, opts ...grpc.CallOption) (*SimulateCacheResponse, error)
 	// ListModels returns the models the server knows: window, tokenizer, thinking rules, smallest cacheable prefix.
 	ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error)
 }
@@ -119,6 +122,16 @@ func (c *contextServiceClient) Prepare(ctx context.Context, in *PrepareRequest, 
 	return out, nil
 }
 
+func (c *contextServiceClient) SimulateCache(ctx context.Context, in *SimulateCacheRequest, opts ...grpc.CallOption) (*SimulateCacheResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SimulateCacheResponse)
+	err := c.cc.Invoke(ctx, ContextService_SimulateCache_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *contextServiceClient) ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListModelsResponse)
@@ -150,6 +163,8 @@ type ContextServiceServer interface {
 	CountTokens(context.Context, *CountTokensRequest) (*CountTokensResponse, error)
 	// Prepare compresses if needed and marks: one round trip a turn.
 	Prepare(context.Context, *PrepareRequest) (*PrepareResponse, error)
+	// SimulateCache says what a sequence of requests reads from the provider's prompt cache, what it costs, and what was lost and why.
+	SimulateCache(context.Context, *SimulateCacheRequest) (*SimulateCacheResponse, error)
 	// ListModels returns the models the server knows: window, tokenizer, thinking rules, smallest cacheable prefix.
 	ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error)
 	mustEmbedUnimplementedContextServiceServer()
@@ -176,6 +191,9 @@ func (UnimplementedContextServiceServer) CountTokens(context.Context, *CountToke
 }
 func (UnimplementedContextServiceServer) Prepare(context.Context, *PrepareRequest) (*PrepareResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Prepare not implemented")
+}
+func (UnimplementedContextServiceServer) SimulateCache(context.Context, *SimulateCacheRequest) (*SimulateCacheResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SimulateCache not implemented")
 }
 func (UnimplementedContextServiceServer) ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListModels not implemented")
@@ -284,6 +302,24 @@ func _ContextService_Prepare_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ContextService_SimulateCache_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SimulateCacheRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ContextServiceServer).SimulateCache(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ContextService_SimulateCache_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ContextServiceServer).SimulateCache(ctx, req.(*SimulateCacheRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ContextService_ListModels_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListModelsRequest)
 	if err := dec(in); err != nil {
@@ -324,6 +360,10 @@ var ContextService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Prepare",
 			Handler:    _ContextService_Prepare_Handler,
+		},
+		{
+			MethodName: "SimulateCache",
+			Handler:    _ContextService_SimulateCache_Handler,
 		},
 		{
 			MethodName: "ListModels",

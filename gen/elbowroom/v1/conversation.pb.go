@@ -34,6 +34,8 @@ const (
 	Format_FORMAT_OPENAI_CHAT Format = 1
 	// Anthropic Messages.
 	Format_FORMAT_ANTHROPIC_MESSAGES Format = 2
+	// Bedrock Converse. ApplyCacheControl only; VIEW_EDITS gives splices and no edits.
+	Format_FORMAT_BEDROCK_CONVERSE Format = 3
 )
 
 // Enum value maps for Format.
@@ -42,11 +44,13 @@ var (
 		0: "FORMAT_UNSPECIFIED",
 		1: "FORMAT_OPENAI_CHAT",
 		2: "FORMAT_ANTHROPIC_MESSAGES",
+		3: "FORMAT_BEDROCK_CONVERSE",
 	}
 	Format_value = map[string]int32{
 		"FORMAT_UNSPECIFIED":        0,
 		"FORMAT_OPENAI_CHAT":        1,
 		"FORMAT_ANTHROPIC_MESSAGES": 2,
+		"FORMAT_BEDROCK_CONVERSE":   3,
 	}
 )
 
@@ -148,6 +152,8 @@ const (
 	CacheTtl_CACHE_TTL_5M CacheTtl = 1
 	// 1 hour.
 	CacheTtl_CACHE_TTL_1H CacheTtl = 2
+	// 30 minutes: the one life of LAYOUT_OPENAI. Reported, never asked for.
+	CacheTtl_CACHE_TTL_30M CacheTtl = 3
 )
 
 // Enum value maps for CacheTtl.
@@ -156,11 +162,13 @@ var (
 		0: "CACHE_TTL_UNSPECIFIED",
 		1: "CACHE_TTL_5M",
 		2: "CACHE_TTL_1H",
+		3: "CACHE_TTL_30M",
 	}
 	CacheTtl_value = map[string]int32{
 		"CACHE_TTL_UNSPECIFIED": 0,
 		"CACHE_TTL_5M":          1,
 		"CACHE_TTL_1H":          2,
+		"CACHE_TTL_30M":         3,
 	}
 )
 
@@ -1729,9 +1737,10 @@ const file_elbowroom_v1_conversation_proto_rawDesc = "" +
 	"\x06source\"<\n" +
 	"\bThinking\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x1c\n" +
-	"\tsignature\x18\x02 \x01(\tR\tsignature\"B\n" +
-	"\fCacheControl\x122\n" +
-	"\x03ttl\x18\x01 \x01(\x0e2\x16.elbowroom.v1.CacheTtlB\b\xbaH\x05\x82\x01\x02\x10\x01R\x03ttl\"\xb2\x01\n" +
+	"\tsignature\x18\x02 \x01(\tR\tsignature\"D\n" +
+	"\fCacheControl\x124\n" +
+	"\x03ttl\x18\x01 \x01(\x0e2\x16.elbowroom.v1.CacheTtlB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x03R\x03ttl\"\xb2\x01\n" +
 	"\x04Tool\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12*\n" +
@@ -1769,21 +1778,23 @@ const file_elbowroom_v1_conversation_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12(\n" +
 	"\rmessage_index\x18\x02 \x01(\x05H\x00R\fmessageIndex\x88\x01\x01\x12\x16\n" +
 	"\x06detail\x18\x03 \x01(\tR\x06detailB\x10\n" +
-	"\x0e_message_index*W\n" +
+	"\x0e_message_index*t\n" +
 	"\x06Format\x12\x16\n" +
 	"\x12FORMAT_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12FORMAT_OPENAI_CHAT\x10\x01\x12\x1d\n" +
-	"\x19FORMAT_ANTHROPIC_MESSAGES\x10\x02*_\n" +
+	"\x19FORMAT_ANTHROPIC_MESSAGES\x10\x02\x12\x1b\n" +
+	"\x17FORMAT_BEDROCK_CONVERSE\x10\x03*_\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_SYSTEM\x10\x01\x12\r\n" +
 	"\tROLE_USER\x10\x02\x12\x12\n" +
 	"\x0eROLE_ASSISTANT\x10\x03\x12\r\n" +
-	"\tROLE_TOOL\x10\x04*I\n" +
+	"\tROLE_TOOL\x10\x04*\\\n" +
 	"\bCacheTtl\x12\x19\n" +
 	"\x15CACHE_TTL_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fCACHE_TTL_5M\x10\x01\x12\x10\n" +
-	"\fCACHE_TTL_1H\x10\x02*;\n" +
+	"\fCACHE_TTL_1H\x10\x02\x12\x11\n" +
+	"\rCACHE_TTL_30M\x10\x03*;\n" +
 	"\x04View\x12\x14\n" +
 	"\x10VIEW_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tVIEW_FULL\x10\x01\x12\x0e\n" +

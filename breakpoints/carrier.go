@@ -2,49 +2,41 @@ package breakpoints
 
 import "github.com/elbowroom/elbowroom/conversation"
 
-// chooseLayout settles the layout and says why.
-func chooseLayout(c *conversation.Conversation, o *Options) (Layout, string) {
-	switch {
-	case o.Layout != LayoutUnset:
-		return o.Layout, "layout " + o.Layout.String() + " as requested"
-	case c.Format == conversation.FormatAnthropicMessages:
-		return LayoutAnthropic, "native Anthropic conversation"
-	case o.Claude && c.Format == conversation.FormatOpenAIChat:
-		return LayoutOpenRouter, "Claude model on OpenAI chat"
-	case o.Claude:
-		return LayoutAnthropic, "Claude model, typed form"
-	case o.Model != "":
-		return LayoutUnset, "no marks: model " + o.Model + " takes none"
-	default:
-		return LayoutUnset, "no marks: no model is named; name a Claude model or choose a layout"
-	}
-}
-
 // carrier returns the part of a tool result that carries a message's mark, -1
 // when the block itself does, or the reason why the block cannot carry one.
 func (p *placer) carrier(m *conversation.Message, ref conversation.Ref) (part int, reason Reason) {
 	b := &m.Blocks[ref.Block]
-	if p.bare(b, m.Shape) {
+	switch {
+	case p.bare(b, m.Shape):
 		return -1, ReasonBareString
-	}
-	if p.layout == LayoutAnthropic {
-		return -1, p.anthropicBlock(b, ref)
-	}
-	if b.Kind == conversation.KindToolResult {
+	case !p.rules.Assistant && m.Role == conversation.RoleAssistant:
+		return -1, ReasonAssistant
+	case b.Kind == conversation.KindToolResult && p.rules.Results != "block":
 		return p.textPart(b)
 	}
-	return -1, textOnly(b)
+	return -1, p.block(b, ref)
 }
 
-// anthropicBlock is the rule for a block of the Anthropic form.
-func (p *placer) anthropicBlock(b *conversation.Block, ref conversation.Ref) Reason {
+// block is the rule for a block that would carry the mark itself.
+func (p *placer) block(b *conversation.Block, ref conversation.Ref) Reason {
 	switch b.Kind {
 	case conversation.KindText:
 		if conversation.Blank(b.Text) {
 			return ReasonEmptyText
 		}
+		return ""
 	case conversation.KindThinking, conversation.KindRedactedThinking:
 		return ReasonThinking
+	case conversation.KindMedia:
+		if !p.rules.Media {
+			return ReasonNotText
+		}
+		return ""
+	}
+	if !p.rules.Calls {
+		return ReasonNotText
+	}
+	switch b.Kind {
 	case conversation.KindToolUse, conversation.KindToolResult, conversation.KindServerToolUse, conversation.KindServerToolResult:
 		if p.found.programmatic[ref] {
 			return ReasonProgrammatic
@@ -52,7 +44,7 @@ func (p *placer) anthropicBlock(b *conversation.Block, ref conversation.Ref) Rea
 		if b.Kind == conversation.KindToolResult && emptyResult(b) {
 			return ReasonEmptyResult
 		}
-	case conversation.KindMedia, conversation.KindCompaction:
+	case conversation.KindCompaction:
 	default:
 		// Block types of the API that take a mark and that the model does not read.
 		switch b.Type {
@@ -64,7 +56,7 @@ func (p *placer) anthropicBlock(b *conversation.Block, ref conversation.Ref) Rea
 	return ""
 }
 
-// textOnly is the rule for a block on a route that takes marks on text alone.
+// textOnly is the rule for a part of a tool result.
 func textOnly(b *conversation.Block) Reason {
 	switch b.Kind {
 	case conversation.KindText:
@@ -82,7 +74,7 @@ func textOnly(b *conversation.Block) Reason {
 // textPart finds the last text of a tool result that can carry a mark.
 func (p *placer) textPart(b *conversation.Block) (int, Reason) {
 	switch {
-	case p.layout == LayoutLiteLLM && !p.opts.MarkToolMessages:
+	case p.rules.Results == "none" && !p.opts.MarkToolMessages:
 		return -1, ReasonToolMessage
 	case len(b.Result) == 0:
 		return -1, ReasonEmptyResult

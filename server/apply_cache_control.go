@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
@@ -11,7 +12,7 @@ import (
 
 // ApplyCacheControl implements the RPC.
 func (s *Server) ApplyCacheControl(ctx context.Context, in *elbowroomv1.ApplyCacheControlRequest) (*elbowroomv1.ApplyCacheControlResponse, error) {
-	f := formOf(in.GetConversation(), in.GetView())
+	f := markedForm(in.GetConversation(), in.GetView())
 	c, err := f.read(s.limits)
 	if err != nil {
 		return nil, s.fail(ctx, err)
@@ -32,6 +33,8 @@ func (s *Server) ApplyCacheControl(ctx context.Context, in *elbowroomv1.ApplyCac
 		Layout:       marks.layout,
 		LayoutReason: marks.reason,
 		Warnings:     append(warningsOf(c.Warnings), marks.warnings...),
+		CacheState:   placed.State,
+		Plan:         planOf(placed),
 	}, nil
 }
 
@@ -46,6 +49,12 @@ type cacheFields interface {
 	GetReserved() int32
 	GetLeaveNewestUserUnmarked() bool
 	GetMarkToolMessages() bool
+	GetStaticSystemPrefix() string
+	GetSplitSystem() bool
+	GetRetryAnchor() bool
+	GetHeadMessages() int32
+	GetCacheState() []byte
+	GetConversation() *elbowroomv1.Conversation
 }
 
 func (s *Server) place(ctx context.Context, in cacheFields, c *conversation.Conversation) (*breakpoints.Result, error) {
@@ -55,7 +64,8 @@ func (s *Server) place(ctx context.Context, in cacheFields, c *conversation.Conv
 		return nil, err
 	}
 	opts := breakpoints.Options{
-		Layout:                  layoutOf(in.GetLayout()),
+		Layout:                  breakpoints.Layout(in.GetLayout()), // the numbers are the same
+		Strategy:                strategyOf(in.GetStrategy()),
 		TTL:                     s.cacheTTL,
 		Reserved:                int(in.GetReserved()),
 		LeaveNewestUserUnmarked: in.GetLeaveNewestUserUnmarked(),
@@ -64,9 +74,21 @@ func (s *Server) place(ctx context.Context, in cacheFields, c *conversation.Conv
 		Claude:                  model.Claude,
 		MinPrefix:               model.CacheMinimum,
 		Tokens:                  sizes,
+		StaticSystem:            in.GetStaticSystemPrefix(),
+		SplitSystem:             in.GetSplitSystem(),
+		RetryAnchor:             in.GetRetryAnchor(),
+		HeadMessages:            int(in.GetHeadMessages()),
+		State:                   in.GetCacheState(),
+		StateKeys:               s.stateKeys,
+		Layouts:                 s.layouts,
 	}
-	if in.GetStrategy() == elbowroomv1.Strategy_STRATEGY_NONE {
-		opts.Strategy = breakpoints.StrategyNone
+	if in.GetConversation().GetNative().GetFormat() == elbowroomv1.Format_FORMAT_BEDROCK_CONVERSE {
+		if opts.Layout == breakpoints.LayoutUnset {
+			opts.Layout = breakpoints.LayoutBedrock
+		}
+		if opts.Layout != breakpoints.LayoutBedrock {
+			return nil, fmt.Errorf("%w: Bedrock Converse takes LAYOUT_BEDROCK", breakpoints.ErrLayoutMismatch)
+		}
 	}
 	switch in.GetTtl() {
 	case elbowroomv1.CacheTtl_CACHE_TTL_5M:
@@ -80,30 +102,33 @@ func (s *Server) place(ctx context.Context, in cacheFields, c *conversation.Conv
 	return breakpoints.Place(c, opts)
 }
 
-func layoutOf(l elbowroomv1.Layout) breakpoints.Layout {
-	switch l {
-	case elbowroomv1.Layout_LAYOUT_ANTHROPIC:
-		return breakpoints.LayoutAnthropic
-	case elbowroomv1.Layout_LAYOUT_OPENROUTER:
-		return breakpoints.LayoutOpenRouter
-	case elbowroomv1.Layout_LAYOUT_LITELLM:
-		return breakpoints.LayoutLiteLLM
+// strategyOf translates a strategy.
+func strategyOf(in elbowroomv1.Strategy) breakpoints.Strategy {
+	switch in {
+	case elbowroomv1.Strategy_STRATEGY_NONE:
+		return breakpoints.StrategyNone
+	case elbowroomv1.Strategy_STRATEGY_HERMES_DEFAULT:
+		return breakpoints.StrategyHermesDefault
+	case elbowroomv1.Strategy_STRATEGY_TRANSACTION_ENDS:
+		return breakpoints.StrategyTransactionEnds
+	case elbowroomv1.Strategy_STRATEGY_ANCHORED:
+		return breakpoints.StrategyAnchored
+	case elbowroomv1.Strategy_STRATEGY_AUTO_PLUS_SYSTEM:
+		return breakpoints.StrategyAutoPlusSystem
+	case elbowroomv1.Strategy_STRATEGY_SYSTEM_ONLY:
+		return breakpoints.StrategySystemOnly
 	default:
-		return breakpoints.LayoutUnset
+		return breakpoints.StrategySystemAnd3
 	}
 }
 
-func protoLayout(l breakpoints.Layout) elbowroomv1.Layout {
-	switch l {
-	case breakpoints.LayoutAnthropic:
-		return elbowroomv1.Layout_LAYOUT_ANTHROPIC
-	case breakpoints.LayoutOpenRouter:
-		return elbowroomv1.Layout_LAYOUT_OPENROUTER
-	case breakpoints.LayoutLiteLLM:
-		return elbowroomv1.Layout_LAYOUT_LITELLM
-	default:
-		return elbowroomv1.Layout_LAYOUT_UNSPECIFIED
+// planOf says how a placement came about.
+func planOf(res *breakpoints.Result) *elbowroomv1.CachePlan {
+	plan := &elbowroomv1.CachePlan{Anchor: string(res.Anchor), State: string(res.StateVerdict)}
+	if res.Hint != nil {
+		plan.Hint = &elbowroomv1.CacheHint{Name: res.Hint.Name, Where: res.Hint.Where}
 	}
+	return plan
 }
 
 // marks are the fields in which a response reports its breakpoints.
@@ -116,11 +141,14 @@ type marks struct {
 }
 
 func marksOf(res *breakpoints.Result) marks {
-	m := marks{layout: protoLayout(res.Layout), reason: res.Reason, warnings: warningsOf(res.Warnings)}
+	m := marks{layout: elbowroomv1.Layout(res.Layout), reason: res.Reason, warnings: warningsOf(res.Warnings)}
 	for _, b := range res.Breakpoints {
 		ttl := elbowroomv1.CacheTtl_CACHE_TTL_5M
-		if b.TTL == breakpoints.TTL1h {
+		switch b.TTL {
+		case breakpoints.TTL1h:
 			ttl = elbowroomv1.CacheTtl_CACHE_TTL_1H
+		case breakpoints.TTL30m:
+			ttl = elbowroomv1.CacheTtl_CACHE_TTL_30M
 		}
 		m.breakpoints = append(m.breakpoints, &elbowroomv1.Breakpoint{
 			Section: sectionOf(b.Section), MessageIndex: count(b.Message), BlockIndex: count(b.Block),

@@ -1,0 +1,118 @@
+// Command cache replays recorded conversations turn by turn under every placement of cache breakpoints and prints what they
+// cost as Markdown tables, each figure relative to no cache at all.
+//
+// Run it with `make bench-cache`. The tables are in docs/cache-simulator.md.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"github.com/elbowroom/elbowroom/breakpoints"
+	"github.com/elbowroom/elbowroom/breakpoints/simulator"
+	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/tokens"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "cache:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	flags := flag.NewFlagSet("cache", flag.ContinueOnError)
+	data := flags.String("data", filepath.Join("..", "shared", "data", "conversations"), "directory of recorded conversations")
+	model := flags.String("model", "claude-sonnet-5-5", "the model that all of them are replayed with")
+	only := flags.String("only", "", "only conversations whose name contains this")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	b, err := newBench(*model)
+	if err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(*data, "*"+*only+"*.json")) // sorted
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("no conversations in %s", *data)
+	}
+	for _, file := range files {
+		if err := b.load(file); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return b.print(ctx, out)
+}
+
+// bench is the recorded conversations and what judges them.
+type bench struct {
+	registry *tokens.Registry
+	counter  *tokens.Counter
+	tables   *simulator.Tables
+	model    tokens.Model
+	recorded []recording
+}
+
+// recording is one conversation.
+type recording struct {
+	name string
+	conv *conversation.Conversation
+	// layout is that of its form: Claude's own API, or OpenRouter.
+	layout breakpoints.Layout
+}
+
+func newBench(model string) (*bench, error) {
+	registry, err := tokens.NewRegistry()
+	if err != nil {
+		return nil, err
+	}
+	tables, err := simulator.NewTables(nil)
+	if err != nil {
+		return nil, err
+	}
+	return &bench{registry: registry, counter: tokens.NewCounter(), tables: tables, model: registry.Lookup(model)}, nil
+}
+
+func (b *bench) load(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	r := recording{name: strings.TrimSuffix(filepath.Base(file), ".json"), layout: breakpoints.LayoutOpenRouter}
+	format := conversation.FormatOpenAIChat
+	if strings.Contains(string(text), `"format": "anthropic"`) || strings.Contains(string(text), `"format":"anthropic"`) {
+		format, r.layout = conversation.FormatAnthropicMessages, breakpoints.LayoutAnthropic
+	}
+	r.conv, err = conversation.Parse(format, string(text), conversation.Limits{})
+	b.recorded = append(b.recorded, r)
+	return err
+}
+
+// material takes a conversation apart, counted.
+func (b *bench) material(ctx context.Context, c *conversation.Conversation) (*simulator.Material, error) {
+	sizes, err := simulator.Count(ctx, b.counter, b.model, c)
+	if err != nil {
+		return nil, err
+	}
+	return simulator.Read(c, b.model.Name, sizes)
+}
+
+// contenders are the placements in the tables.
+func (b *bench) contenders(ttl breakpoints.TTL) []simulator.Contender {
+	opts := breakpoints.Options{Claude: true, TTL: ttl, Layouts: b.tables.Layouts()}
+	all := simulator.Contenders(opts)
+	opts.Strategy, opts.RetryAnchor = breakpoints.StrategyAnchored, true
+	return append(all, simulator.Contender{Name: "anchored, retry", New: func(*simulator.Replay) simulator.Placer { return simulator.ByOptions(opts) }})
+}

@@ -1,0 +1,186 @@
+package simulator
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/elbowroom/elbowroom/breakpoints"
+	"github.com/elbowroom/elbowroom/tokens"
+)
+
+//go:embed prices.json
+var priceData []byte
+
+// Rates are prices of a million tokens in US dollars.
+type Rates struct {
+	Input float64 `json:"input"`
+	Read  float64 `json:"read"`
+	// Write5m and Write1h are by the life that was asked for. Write is where the provider has one life only.
+	Write5m float64 `json:"write_5m"`
+	Write1h float64 `json:"write_1h"`
+	Write   float64 `json:"write"`
+}
+
+// Price is what a model's prompt costs.
+type Price struct {
+	Rates
+	// LongOver, when not 0, is the size in tokens above which the whole prompt is paid at the rates of Long.
+	LongOver int   `json:"long_over"`
+	Long     Rates `json:"long"`
+	// Relative is set when no price in money is known: the rates are then multiples of the price of an uncached token.
+	Relative bool `json:"-"`
+	// Date is the day from which the price holds, as YYYY-MM-DD, Source where it was read.
+	Date   string `json:"date"`
+	Source string `json:"source"`
+	models []string
+}
+
+// Cost is what tokens cost.
+type Cost struct {
+	// USD is the price in dollars, 0 when none is known.
+	USD float64
+	// BaseTokens is the price in uncached tokens of a short prompt of the same model.
+	BaseTokens float64
+}
+
+func (c *Cost) add(o Cost) {
+	c.USD += o.USD
+	c.BaseTokens += o.BaseTokens
+}
+
+// Split is how a prompt is billed, in tokens. The fields add up to the prompt.
+type Split struct {
+	Read             int
+	Write5m, Write1h int
+	// Write is written with the provider's only life.
+	Write    int
+	Uncached int
+}
+
+// Prompt is the sum.
+func (s Split) Prompt() int { return s.Read + s.Written() + s.Uncached }
+
+// Written is the sum of the writes.
+func (s Split) Written() int { return s.Write5m + s.Write1h + s.Write }
+
+func (s *Split) add(o Split) {
+	s.Read += o.Read
+	s.Write5m += o.Write5m
+	s.Write1h += o.Write1h
+	s.Write += o.Write
+	s.Uncached += o.Uncached
+}
+
+// Cost prices a prompt.
+func (p *Price) Cost(s Split) Cost {
+	r := p.at(s.Prompt())
+	sum := float64(s.Read)*r.Read + float64(s.Write5m)*r.Write5m + float64(s.Write1h)*r.Write1h + float64(s.Write)*r.Write + float64(s.Uncached)*r.Input
+	c := Cost{BaseTokens: sum}
+	if p.Input > 0 {
+		c.BaseTokens = sum / p.Input
+	}
+	if !p.Relative {
+		c.USD = sum / 1e6
+	}
+	return c
+}
+
+// at returns the rates for a prompt of a size.
+func (p *Price) at(prompt int) Rates {
+	if p.LongOver > 0 && prompt > p.LongOver {
+		return p.Long
+	}
+	return p.Rates
+}
+
+// ErrPrices means that a table of prices cannot be used.
+var ErrPrices = errors.New("prices cannot be used")
+
+// readPrices reads rows of prices.json's form, in order of their dates.
+func readPrices(data []byte) ([]Price, error) {
+	var rows []struct {
+		Price
+		Models []string `json:"models"`
+	}
+	if err := json.Unmarshal(data, &rows); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPrices, err)
+	}
+	prices := make([]Price, len(rows))
+	for i, row := range rows {
+		prices[i] = row.Price
+		prices[i].models = row.Models
+		if err := prices[i].Check(); err != nil {
+			return nil, fmt.Errorf("row %d: %w", i, err)
+		}
+	}
+	slices.SortStableFunc(prices, func(a, b Price) int { return compareText(a.Date, b.Date) })
+	return prices, nil
+}
+
+func compareText(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// Check returns an error that wraps [ErrPrices] when a rate is negative or no number, or the input is free.
+func (p *Price) Check() error {
+	for _, r := range []Rates{p.Rates, p.Long} {
+		for _, n := range []float64{r.Input, r.Read, r.Write5m, r.Write1h, r.Write} {
+			if n < 0 || math.IsNaN(n) || math.IsInf(n, 0) {
+				return fmt.Errorf("%w: a rate of %v", ErrPrices, n)
+			}
+		}
+	}
+	if p.Input == 0 || p.LongOver < 0 || p.LongOver > 0 && p.Long.Input == 0 {
+		return fmt.Errorf("%w: uncached input must have a price", ErrPrices)
+	}
+	return nil
+}
+
+// WithPrices returns tables in which further prices, in the form of prices.json, are known. They win over built-in rows of
+// the same or an earlier date. Errors wrap [ErrPrices].
+func (t *Tables) WithPrices(data []byte) (*Tables, error) {
+	more, err := readPrices(data)
+	if err != nil {
+		return nil, err
+	}
+	all := append(slices.Clone(t.prices), more...)
+	slices.SortStableFunc(all, func(a, b Price) int { return compareText(a.Date, b.Date) })
+	return &Tables{rules: t.rules, prices: all}, nil
+}
+
+// Price returns what a model costs on a day, given as YYYY-MM-DD; the latest price when the day is empty, the first one
+// when it is before all. Where no price in money is known, the price is relative: the provider's published multiples.
+func (t *Tables) Price(layout breakpoints.Layout, model *tokens.Model, day string) Price {
+	found := -1
+	for i := range t.prices {
+		if slices.Contains(t.prices[i].models, model.ID) && (day == "" || found < 0 || t.prices[i].Date <= day) {
+			found = i
+		}
+	}
+	if found >= 0 && model.ID != "" {
+		return t.prices[found]
+	}
+	p := Price{Relative: true, Date: "2026-11-30", Source: "multiples of the input price as the provider publishes them", Rates: Rates{Input: 1, Read: 0.1, Write5m: 1.25, Write1h: 2}}
+	switch layout {
+	case breakpoints.LayoutOpenAI:
+		p.Write = 1.25
+	case breakpoints.LayoutXAI:
+		p.Read = 0.25
+	case breakpoints.LayoutDeepSeek:
+		p.Read = 1.0 / 30
+	case breakpoints.LayoutUnset:
+		p.Read = 1
+	}
+	return p
+}

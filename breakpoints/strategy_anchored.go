@@ -1,0 +1,247 @@
+package breakpoints
+
+import (
+	"slices"
+
+	"github.com/elbowroom/elbowroom/conversation"
+)
+
+const (
+	// headTokens is the least that a protected head must hold behind the system prompt
+	// to be worth the mark.
+	headTokens = 1_000
+	// gridBlocks is the distance of fixed anchors: less than the window of 20, counted
+	// from the start of the messages, so that they stay where they are.
+	gridBlocks = 15
+	// protectedRows is the published size of the head, system prompt included.
+	protectedRows = 3
+)
+
+// anchored marks, in the order in which they go without when there are not four to
+// spend: the last block; the anchor, on which the previous request ended and up to
+// which everything is cached; the end of the static system prompt, or the last tool
+// where there is none; and one of
+//
+//   - the end of the last answer, with the option RetryAnchor,
+//   - the last tool, where the system prompt varies as a whole and so is of little use,
+//   - the last compaction block, or the end of the head that a compression keeps.
+//
+// A mark on the anchor reads all that is cached however many blocks were added, and
+// one on the last block makes that the next anchor; no placement reads more while
+// the conversation only grows.
+func (p *placer) anchored() []site {
+	static := p.staticSystem()
+	system := static.end
+	if len(system) == 0 {
+		system = p.systemEnd()
+	}
+	tool := p.lastTool()
+	if len(system) == 0 {
+		system, tool = tool, nil
+	}
+	last := p.lastMessages(1)
+	chosen := pick{free: p.free}
+	chosen.add(last...)
+	varies := false
+	var anchors, head, answer []site
+	if len(last) > 0 {
+		head = p.headEnd(system, last[0])
+		if p.opts.RetryAnchor {
+			answer = p.answerEnd(last[0])
+		}
+		anchors, varies = p.anchors(last[0], static, append(slices.Clone(head), answer...))
+	}
+	if len(anchors) > 0 {
+		chosen.add(anchors[len(anchors)-1])
+	}
+	chosen.add(system...)
+	if len(anchors) > 1 { // of the grid
+		chosen.add(anchors[0])
+	}
+	chosen.add(answer...)
+	if varies || static.varies && len(static.end) == 0 {
+		chosen.add(tool...)
+	}
+	chosen.add(head...)
+	return chosen.sites
+}
+
+// pick collects places until there are enough.
+type pick struct {
+	free  int
+	sites []site
+}
+
+func (k *pick) add(sites ...site) {
+	for _, at := range sites {
+		if len(k.sites) < k.free && !slices.Contains(k.sites, at) {
+			k.sites = append(k.sites, at)
+		}
+	}
+}
+
+// anchors finds where the previous request ended, before the last block: by the
+// state, by the marks it carried, or as the block before the last answer. Where there
+// is no answer yet the last two points of a fixed grid stand in. It also writes the
+// new state, and says whether what was taken for static varies. Marks on others are set for
+// reasons of their own and say nothing about the previous request.
+func (p *placer) anchors(last site, system static, others []site) ([]site, bool) {
+	old, known := p.readState()
+	h := p.walk(old.Ends, system, last)
+	varies := old.Varies || known && old.Tools == h.tools && old.System != h.system
+	p.writeState(&h, varies)
+	for _, f := range slices.Backward(h.found) {
+		if at, reason := p.siteOf(f.at.message, f.at.block); reason == "" && at.before(last) {
+			p.out.Anchor = AnchorState
+			return []site{at}, varies
+		}
+	}
+	answer := p.lastAnswer()
+	if answer < 0 {
+		grid := p.grid(last)
+		if len(grid) > 0 {
+			p.out.Anchor = AnchorGrid
+		}
+		return grid, varies
+	}
+	anchor := p.beforeAnswer(answer, last)
+	if marked := p.lastMark(last, others); len(marked) > 0 && (len(anchor) == 0 || anchor[0].before(marked[0])) {
+		anchor = marked
+		p.out.Anchor = AnchorMarks
+	} else if len(anchor) > 0 {
+		p.out.Anchor = AnchorReply
+	}
+	return anchor, varies
+}
+
+// lastAnswer is the last assistant message that may be marked, -1 for none.
+func (p *placer) lastAnswer() int {
+	for i := p.end - 1; i >= p.first; i-- {
+		if p.c.Messages[i].Role == conversation.RoleAssistant {
+			return i
+		}
+	}
+	return -1
+}
+
+// beforeAnswer finds the last place before an answer of the model.
+func (p *placer) beforeAnswer(answer int, last site) []site {
+	for i := answer - 1; i >= p.first; i-- {
+		if at := p.message(i); len(at) > 0 && at[0].before(last) {
+			return at
+		}
+	}
+	return nil
+}
+
+// answerEnd is the end of the last answer, if that is not the last block anyway.
+func (p *placer) answerEnd(last site) []site {
+	answer := p.lastAnswer()
+	if answer < 0 {
+		return nil
+	}
+	if at := p.message(answer); len(at) > 0 && at[0].before(last) {
+		return at
+	}
+	return nil
+}
+
+// lastMark is the last mark on a message before the last block, where a mark may
+// stand and others do not.
+func (p *placer) lastMark(last site, others []site) []site {
+	for _, m := range slices.Backward(p.found.marks) {
+		if m.kind != onBlock && m.kind != onPart || m.message < p.first || !m.before(last) || slices.Contains(others, m.site) {
+			continue
+		}
+		if at, reason := p.siteOf(m.message, m.block); reason == "" && at == m.site && p.unfit(m.message) == "" {
+			return []site{at}
+		}
+	}
+	return nil
+}
+
+// grid finds the last two places before the last block that stand at a multiple of
+// gridBlocks, counted from the start.
+func (p *placer) grid(last site) []site {
+	var points []site
+	var at site
+	blocks, found := 0, false
+	for i := p.first; i <= last.message; i++ {
+		if p.unfit(i) != "" {
+			continue
+		}
+		for b := range p.c.Messages[i].Blocks {
+			if place, reason := p.siteOf(i, b); reason == "" && place.before(last) {
+				at, found = place, true
+			}
+			if blocks++; blocks%gridBlocks == 0 && found && (len(points) == 0 || points[len(points)-1] != at) {
+				points = append(points, at)
+			}
+		}
+	}
+	return points[max(0, len(points)-2):]
+}
+
+// headEnd finds what stays where it is when the conversation is compressed: the last
+// compaction block, else the end of the protected head. It has to stand well behind
+// the system prompt, and takes its mark as soon as it is there: a prefix is stored
+// only when it is new.
+func (p *placer) headEnd(system []site, last site) []site {
+	for i := last.message; i >= p.first; i-- {
+		for b := len(p.c.Messages[i].Blocks) - 1; b >= 0; b-- {
+			if p.c.Messages[i].Blocks[b].Kind != conversation.KindCompaction {
+				continue
+			}
+			if at, reason := p.siteOf(i, b); reason == "" && at.before(last) {
+				return []site{at}
+			}
+		}
+	}
+	rows := p.opts.HeadMessages
+	if rows == 0 {
+		rows = protectedRows
+		if p.c.System != nil || p.first > 0 {
+			rows--
+		}
+	}
+	to := min(p.first+rows, len(p.c.Messages))
+	for to < len(p.c.Messages) && p.hasResult(to) { // a head ends after the results of its calls
+		to++
+	}
+	size := 0
+	for i := p.first; i < to; i++ {
+		size += p.size(i)
+	}
+	for i := to - 1; i >= p.first; i-- {
+		at := p.message(i)
+		switch {
+		case len(at) == 0:
+			size -= p.size(i)
+			continue
+		case !at[0].before(last):
+			return nil
+		case len(system) > 0 && size < headTokens:
+			p.skip(at[0].position(p.c), ReasonSmallHead)
+			return nil
+		}
+		return at
+	}
+	return nil
+}
+
+// size is a message's size in tokens, estimated from its bytes where no counts are
+// at hand.
+func (p *placer) size(i int) int {
+	if p.opts.Tokens != nil {
+		return p.opts.Tokens.Messages[i]
+	}
+	const bytesPerToken = 4
+	m := &p.c.Messages[i]
+	bytes := m.Span.Len()
+	for b := range m.Blocks {
+		if block := &m.Blocks[b]; p.c.Format == conversation.FormatTyped {
+			bytes += len(block.Text) + len(block.Input) + len(block.Raw) + len(block.ResultText())
+		}
+	}
+	return bytes / bytesPerToken
+}
