@@ -12,7 +12,7 @@ import (
 // again, and what the caller added since is looked at as if the caller had sent the
 // compressed form. The result is nil where there is none, or none that fits.
 func (j *job) takeOver(ctx context.Context, links chain) (*Result, error) {
-	found, key, ok := j.engine.continuity.find(ctx, links)
+	found, key, ok := j.engine.continuity.find(ctx, links, j.req.PreviousSummary)
 	if !ok {
 		return nil, nil
 	}

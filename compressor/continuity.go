@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/elbowroom/elbowroom/conversation"
@@ -46,8 +48,8 @@ func (j *job) newChain() chain {
 		window = j.req.Model.ContextWindow
 	}
 	links := make(chain, 1, len(j.c.Messages)+1)
-	links[0] = sha256.Sum256(fmt.Appendf(nil, "%q %v %v %v %d %q %q",
-		j.req.Tenant, j.c.Format, regimeOf(j.req.Model), j.rules, window, j.req.Focus, j.req.PreviousSummary))
+	links[0] = sha256.Sum256(fmt.Appendf(nil, "%q %q %v %v %v %d %q",
+		j.req.Tenant, j.req.SessionID, j.c.Format, regimeOf(j.req.Model), j.rules, window, j.req.Focus))
 	pinned := make(map[int]bool, len(j.req.Pinned))
 	for _, i := range j.req.Pinned {
 		pinned[i] = true
@@ -70,8 +72,10 @@ func (c chain) key(i int) string { return hex.EncodeToString(c[i][:]) }
 type compressed struct {
 	Length int                 `json:"length"`
 	Record conversation.Record `json:"record"`
-	// Body is the summary's, "" when nothing was summarized.
+	// Body is the summary's, "" when nothing was summarized. Given is the summary that
+	// the caller gave along with the messages.
 	Body            string   `json:"body,omitempty"`
+	Given           string   `json:"given,omitempty"`
 	Round           int      `json:"round,omitempty"`
 	Rung            Rung     `json:"rung"`
 	Removed         Removed  `json:"removed"`
@@ -81,6 +85,13 @@ type compressed struct {
 	ThinkingRemoved int      `json:"thinking_removed,omitempty"`
 }
 
+// fits reports whether an entry is the one for a caller who gives this earlier
+// summary: the one it was made with, or the one it wrote.
+func (c *compressed) fits(given string) bool {
+	given = strings.TrimSpace(given)
+	return given == strings.TrimSpace(c.Given) || given == strings.TrimSpace(c.Body)
+}
+
 // continuity finds finished compressions again. A store that fails costs a
 // compression, never an answer.
 //
@@ -88,7 +99,12 @@ type compressed struct {
 // asking for each length would cost n calls. So a compression of length l is named
 // at the largest power of two that is not above l: a look-up asks there, from the
 // longest power down, and then for the one entry.
-type continuity struct{ store store.Store }
+type continuity struct {
+	store store.Store
+	// naming keeps two compressions that end at one time from overwriting each other's
+	// line in the index.
+	naming sync.Mutex
+}
 
 // place is where compressions of length l are named.
 func place(l int) int { return 1 << (bits.Len(uint(l)) - 1) } //nolint:gosec // l is at least 1
@@ -100,7 +116,7 @@ type named struct {
 }
 
 // find returns the compression of the longest prefix.
-func (c continuity) find(ctx context.Context, links chain) (found compressed, key string, ok bool) {
+func (c *continuity) find(ctx context.Context, links chain, given string) (found compressed, key string, ok bool) {
 	n := len(links) - 1
 	for at := place(n); at >= 1; at /= 2 {
 		list := c.index(ctx, links, at)
@@ -109,7 +125,8 @@ func (c continuity) find(ctx context.Context, links chain) (found compressed, ke
 			if entry.Length > n || entry.Length < at || links.key(entry.Length) != entry.Key {
 				continue
 			}
-			if c.get(ctx, "continuity/"+entry.Key, &found) && found.Length == entry.Length {
+			// Nothing of an entry that does not fit may stay in the next one's fields.
+			if found = (compressed{}); c.get(ctx, "continuity/"+entry.Key, &found) && found.Length == entry.Length && found.fits(given) {
 				return found, entry.Key, true
 			}
 		}
@@ -117,28 +134,30 @@ func (c continuity) find(ctx context.Context, links chain) (found compressed, ke
 	return compressed{}, "", false
 }
 
-func (c continuity) index(ctx context.Context, links chain, at int) []named {
+func (c *continuity) index(ctx context.Context, links chain, at int) []named {
 	var list []named
 	c.get(ctx, "continuity/index/"+links.key(at), &list)
 	return list
 }
 
 // put stores a compression of the whole conversation.
-func (c continuity) put(ctx context.Context, links chain, entry compressed) {
+func (c *continuity) put(ctx context.Context, links chain, entry compressed) {
 	entry.Length = len(links) - 1
 	key, at := links.key(entry.Length), place(entry.Length)
+	c.naming.Lock()
+	defer c.naming.Unlock()
 	list := slices.DeleteFunc(c.index(ctx, links, at), func(n named) bool { return n.Key == key })
 	list = append(list, named{entry.Length, key})
 	c.set(ctx, "continuity/"+key, entry)
 	c.set(ctx, "continuity/index/"+links.key(at), list[max(len(list)-continuityIndexed, 0):])
 }
 
-func (c continuity) get(ctx context.Context, key string, value any) bool {
+func (c *continuity) get(ctx context.Context, key string, value any) bool {
 	data, found, err := c.store.Get(ctx, key)
 	return err == nil && found && json.Unmarshal(data, value) == nil
 }
 
-func (c continuity) set(ctx context.Context, key string, value any) {
+func (c *continuity) set(ctx context.Context, key string, value any) {
 	if data, err := json.Marshal(value); err == nil {
 		_ = c.store.Set(ctx, key, data, continuityLife) // see the type's comment
 	}
@@ -152,7 +171,7 @@ func (j *job) remember(ctx context.Context, links chain, result *Result) {
 	}
 	r := &result.Report
 	j.engine.continuity.put(context.WithoutCancel(ctx), links, compressed{
-		Record: record, Body: result.Summary, Round: r.Round, Rung: r.Rung, Removed: r.Removed,
+		Record: record, Body: result.Summary, Given: j.req.PreviousSummary, Round: r.Round, Rung: r.Rung, Removed: r.Removed,
 		Pruned: r.Pruned, Repairs: r.Repairs, Regions: r.Regions, ThinkingRemoved: r.ThinkingRemoved,
 	})
 }

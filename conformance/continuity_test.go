@@ -3,7 +3,10 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -273,6 +276,7 @@ func TestPoliciesFocusAndPinsDoNotShareACompression(t *testing.T) {
 		{"focus", func(req *pb.CompressRequest) { req.Focus = "the tests" }},
 		{"pins", func(req *pb.CompressRequest) { req.Pinned = []int32{3} }},
 		{"window", func(req *pb.CompressRequest) { req.ContextWindow = 17_000 }},
+		{"session", func(req *pb.CompressRequest) { req.SessionId = "another" }},
 		{"layer", func(req *pb.CompressRequest) { req.Layer = pb.Layer_LAYER_GATEWAY }},
 		{"previous summary", func(req *pb.CompressRequest) { req.PreviousSummary = "## Goal\n- It began." }},
 	} {
@@ -281,6 +285,93 @@ func TestPoliciesFocusAndPinsDoNotShareACompression(t *testing.T) {
 		}
 		if got := ask(x.change); got != hit {
 			t.Errorf("%s, second time: %v", x.name, got)
+		}
+	}
+}
+
+// TestGivingTheSummaryBackKeepsTheContinuity sends the full history and what the
+// last answer called its summary.
+func TestGivingTheSummaryBackKeepsTheContinuity(t *testing.T) {
+	r := newReplica(t)
+	h := histories(t, r.wire)[0]
+	summary, rounds := "", 0
+	for _, n := range h.turns[len(h.turns)/2 : len(h.turns)/2+12] {
+		resp := r.compress(t, &pb.CompressRequest{Conversation: h.upTo(n), Model: h.model, ContextWindow: h.window, PreviousSummary: summary})
+		if resp.GetSummary() != summary {
+			rounds++
+		}
+		if c := resp.GetReport().GetContinuity().GetResult(); rounds > 1 && c != pb.ContinuityResult_CONTINUITY_RESULT_HIT {
+			t.Errorf("after %d messages: %v", n, c)
+		}
+		summary = resp.GetSummary()
+	}
+	if calls := int(r.model.calls.Load()); calls != rounds || calls > 3 {
+		t.Errorf("%d calls for %d summaries in 12 turns", calls, rounds)
+	}
+}
+
+// TestAMarkThatMovesAndOtherServersResultsAreToldApart sends histories that differ in
+// what only the JSON of a block says.
+func TestAMarkThatMovesAndOtherServersResultsAreToldApart(t *testing.T) {
+	r := newReplica(t)
+	body := func(ticket, mark string) *pb.Conversation {
+		filler := strings.Repeat("The tide turns at noon, and the pier is closed until the evening. ", 300)
+		list := []string{`{"role":"user","content":"Which ticket is it?"}`}
+		for i := range 12 {
+			list = append(list,
+				`{"role":"assistant","content":[{"type":"mcp_tool_use","id":"m`+fmt.Sprint(i)+`","name":"look","server_name":"s","input":{}},{"type":"mcp_tool_result","tool_use_id":"m`+fmt.Sprint(i)+`","is_error":false,"content":[{"type":"text","text":"`+ticket+` `+filler+`"}]},{"type":"text","text":"I looked."}]}`,
+				`{"role":"user","content":[{"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":"x"}]`+mark+`},{"type":"text","text":"Go on `+fmt.Sprint(i)+`."}]}`)
+		}
+		return native(pb.Format_FORMAT_ANTHROPIC_MESSAGES, "["+strings.Join(list, ",")+"]")
+	}
+	ask := func(c *pb.Conversation) *pb.CompressResponse {
+		return r.compress(t, &pb.CompressRequest{Conversation: c, Model: "claude-sonnet-4-5", ContextWindow: 32_000, Force: true})
+	}
+	first := ask(body("ALPHA-7781", ""))
+	if first.GetOutcome() != pb.Outcome_OUTCOME_COMPRESSED {
+		t.Fatalf("%v: %s", first.GetOutcome(), first.GetReport().GetReason())
+	}
+	for _, x := range []struct {
+		name string
+		c    *pb.Conversation
+		want pb.ContinuityResult
+	}{
+		{"another result", body("BETA-9932", ""), pb.ContinuityResult_CONTINUITY_RESULT_MISS},
+		{"a mark", body("ALPHA-7781", `,"cache_control":{"type":"ephemeral"}`), pb.ContinuityResult_CONTINUITY_RESULT_HIT},
+	} {
+		resp := ask(x.c)
+		if got := resp.GetReport().GetContinuity().GetResult(); got != x.want {
+			t.Errorf("%s: %v, want %v", x.name, got, x.want)
+		}
+		if x.name == "another result" && strings.Contains(string(nativeBytes(resp.GetConversation())), "ALPHA") {
+			t.Error("another conversation's facts came back")
+		}
+	}
+}
+
+// TestForksThatCompressAtOneTimeAreAllFoundAgain asks for many of them at once.
+func TestForksThatCompressAtOneTimeAreAllFoundAgain(t *testing.T) {
+	r := newReplica(t)
+	h := histories(t, r.wire)[0]
+	n := h.turns[len(h.turns)/2]
+	fork := func(i int) *pb.CompressRequest {
+		c := string(nativeBytes(h.upTo(n)))
+		at := strings.LastIndex(c, "]")
+		c = c[:at] + `,{"role":"user","content":"Fork ` + fmt.Sprint(i) + `"}` + c[at:]
+		return &pb.CompressRequest{Conversation: native(formatOf(h.dialect), c), Model: h.model, ContextWindow: h.window, Force: true}
+	}
+	var wg sync.WaitGroup
+	for i := range 24 {
+		wg.Go(func() {
+			if _, err := r.Compress(r.ctx, fork(i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i := range 24 {
+		if got := r.compress(t, fork(i)).GetReport().GetContinuity(); got.GetResult() != pb.ContinuityResult_CONTINUITY_RESULT_HIT || int(got.GetMessagesCovered()) != n+1 {
+			t.Errorf("fork %d: %v", i, got)
 		}
 	}
 }

@@ -199,7 +199,16 @@ func TestAMessageSaysTheSameWhereverItStandsAndHoweverItIsMarked(t *testing.T) {
 			t.Errorf("%s says %q, want %q", same, got, plain)
 		}
 	}
-	seen := map[string]string{plain: "hi"}
+	found := content(`[{"role":"user","content":[{"type":"search_result","title":"a","content":[{"type":"text","text":"x"}]}]}]`)
+	for _, same := range []string{
+		`[{"role":"user","content":[{"type":"search_result","title":"a","content":[{"type":"text","text":"x"}],"cache_control":{"type":"ephemeral","ttl":"1h"}}]}]`,
+		`[{"role":"user","content":[{"type":"search_result","cache_control":null,"title":"a","content":[{"cache_control":{"type":"ephemeral"},"type":"text","text":"x"}]}]}]`,
+	} {
+		if got := content(same); got != found {
+			t.Errorf("%s says %q, want %q", same, got, found)
+		}
+	}
+	seen := map[string]string{plain: "hi", found: "found"}
 	for _, other := range []string{
 		`[{"role":"assistant","content":"hi"}]`,
 		`[{"role":"user","content":"hi "}]`,
@@ -213,6 +222,14 @@ func TestAMessageSaysTheSameWhereverItStandsAndHoweverItIsMarked(t *testing.T) {
 		`[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAB"}}]}]`,
 		`[{"role":"user","content":[{"type":"later","x":1}]}]`,
 		`[{"role":"user","content":[{"type":"later","x":2}]}]`,
+		`[{"role":"user","content":[{"type":"later","x":"2"}]}]`,
+		`[{"role":"user","content":[{"type":"later","x":[2]}]}]`,
+		`[{"role":"user","content":[{"type":"search_result","title":"b","content":[{"type":"text","text":"x"}],"cache_control":{"type":"ephemeral"}}]}]`,
+		`[{"role":"assistant","content":[{"type":"mcp_tool_result","tool_use_id":"m","content":[{"type":"text","text":"ALPHA"}]}]}]`,
+		`[{"role":"assistant","content":[{"type":"mcp_tool_result","tool_use_id":"m","content":[{"type":"text","text":"BETA"}]}]}]`,
+		`[{"role":"assistant","content":[{"type":"mcp_tool_result","tool_use_id":"m","is_error":true,"content":[{"type":"text","text":"BETA"}]}]}]`,
+		`[{"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"w","content":[{"type":"web_search_result","url":"u","title":"t"}]}]}]`,
+		`[{"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"w","content":[{"type":"web_search_result","url":"u","title":"s"}]}]}]`,
 	} {
 		got := content(other)
 		if same, dup := seen[got]; dup {

@@ -18,6 +18,9 @@ const (
 	// covers. It is wide, because other tokenizers count otherwise; what it finds is a prompt reported without its cached
 	// part.
 	usageSlack = 0.5
+	// usageMost is the most that a reported prompt may exceed the local count of what it covers, in tokens, beyond ten
+	// times that count: a system prompt and tools that are not in the request, or files that only the provider sees.
+	usageMost = 1_000_000
 	// CorrectionMin is the least that an estimate is multiplied by, CorrectionMax the most. No family's vocabulary is further
 	// from its estimate than its bounds say (0.75 to 1.40); what a ratio says beyond that has another cause, for example
 	// content that only the provider can see.
@@ -103,6 +106,9 @@ func (a *Anchor) fit(whole Report, u Usage) string {
 	}
 	if u.PromptTokens < least {
 		return fmt.Sprintf("%d tokens are fewer than the messages it covers hold (at least %d); cached input counts too", u.PromptTokens, least)
+	}
+	if most := 10*whole.Upper + usageMost; u.PromptTokens > most {
+		return fmt.Sprintf("%d tokens are more than a request of this kind can have (at most %d)", u.PromptTokens, most)
 	}
 	return ""
 }

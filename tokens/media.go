@@ -51,10 +51,15 @@ func (t *tally) media(b *conversation.Block, part *amount) {
 	t.mediaCost(m)
 }
 
+// isText reports whether a medium's type says that it is text, whatever kind of block it stands in.
+func isText(m *conversation.Media) bool {
+	mime, _, _ := strings.Cut(m.MIMEType, ";")
+	return strings.HasPrefix(mime, "text/") || mime == "application/json"
+}
+
 // inlineText returns the text of a document whose type says that it is text.
 func inlineText(m *conversation.Media) (text string, ok bool) {
-	mime, _, _ := strings.Cut(m.MIMEType, ";")
-	if !strings.HasPrefix(mime, "text/") && mime != "application/json" || mediaLength(m) == 0 {
+	if !isText(m) || mediaLength(m) == 0 {
 		return "", false
 	}
 	data := inline(m)

@@ -248,7 +248,7 @@ func (d *digest) blocks(blocks []conversation.Block) {
 // media adds a media block. Of an image only the first bytes are read to count it; the rest says no more than its length.
 func (d *digest) media(m *conversation.Media) {
 	data, raw := m.Data, m.Bytes
-	if kindOf(m) == conversation.MediaImage {
+	if kindOf(m) == conversation.MediaImage && !isText(m) { // of a picture only the header is read
 		data, raw = data[:min(len(data), jpegHeaderBytes/3*4)], raw[:min(len(raw), jpegHeaderBytes)]
 	}
 	d.number(int(m.Kind))

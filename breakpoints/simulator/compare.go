@@ -101,7 +101,7 @@ func (c *comparison) at(f *Finding, a, b int) {
 	n := commonPrefix(before, after)
 	f.Before, f.After = excerpt(before, n), excerpt(after, n)
 	if span.Len() > 0 {
-		f.Offset = sourceOffset(markSpans(c.b.conv), span, n)
+		f.Offset = sourceOffset(c.b.cuts, span, n)
 	}
 }
 
@@ -125,7 +125,7 @@ func (p *Prompt) literal(i int) (string, conversation.Span) {
 		}
 		return "", span
 	}
-	return without(p.conv, markSpans(p.conv), span), span
+	return without(p.conv, p.cuts, span), span
 }
 
 func commonPrefix(a, b string) int {
@@ -262,12 +262,15 @@ func (c *comparison) system() {
 
 // params compares what enters the key beside the blocks.
 func (c *comparison) params() {
+	var from [tiers]int
+	for t := range tiers {
+		from[t], _ = c.b.tier(t)
+	}
 	report := func(name string, t Tier, before, after string) {
-		from, _ := c.b.tier(t)
 		c.add(Finding{
-			Code: CodeParamsChanged, Class: name, Tier: t, At: whole(), Offset: -1, Before: excerpt(before, 0), After: excerpt(after, 0),
-			Detail: detail("%s changed; the cached %s and what follows are lost", name, t), Fix: detail("keep %s as it is for the whole conversation", name),
-		}, from, false)
+			Code: CodeParamsChanged, Class: clip(name), Tier: t, At: whole(), Offset: -1, Before: excerpt(before, 0), After: excerpt(after, 0),
+			Detail: detail("%s changed; the cached %s and what follows are lost", clip(name), t), Fix: detail("keep %s as it is for the whole conversation", clip(name)),
+		}, from[t], false)
 	}
 	a, b := c.a.Params.list, c.b.Params.list
 	for len(a) > 0 || len(b) > 0 {

@@ -18,8 +18,8 @@ type hasher struct {
 	h    hash.Hash
 }
 
-func newHasher(c *conversation.Conversation) *hasher {
-	return &hasher{c: c, cuts: markSpans(c), h: sha256.New()}
+func newHasher(c *conversation.Conversation, cuts []conversation.Span) *hasher {
+	return &hasher{c: c, cuts: cuts, h: sha256.New()}
 }
 
 // bytes is a part of the source without the marks in it, as the pieces between them.

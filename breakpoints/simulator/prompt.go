@@ -102,6 +102,8 @@ type Prompt struct {
 	Stripped int
 
 	conv *conversation.Conversation
+	// cuts are the places of all marks in the source.
+	cuts []conversation.Span
 	// keys are those of the chain in no scope, where they are known already.
 	keys []Hash
 }
@@ -123,6 +125,7 @@ type Material struct {
 	messages [][]Block // by message
 	params   Params
 	marks    []found
+	cuts     []conversation.Span
 }
 
 // Read takes a conversation apart. sizes may be nil: every block then counts a token for four bytes. Errors are those of
@@ -135,7 +138,8 @@ func Read(c *conversation.Conversation, model string, sizes *Sizes) (*Material, 
 		return nil, err
 	}
 	m := &Material{conv: c, model: model, params: readParams(c)}
-	h := newHasher(c)
+	m.cuts = markSpans(c)
+	h := newHasher(c, m.cuts)
 	var server []Block
 	for i := range c.Tools {
 		t := &c.Tools[i]
@@ -203,7 +207,7 @@ func positionOf(message, block int, m *conversation.Message) breakpoints.Positio
 
 // Prompt puts the prompt of the first n messages together, without marks.
 func (m *Material) Prompt(n int, rules *Rules) *Prompt {
-	p := &Prompt{Model: m.model, Params: m.params, conv: m.conv}
+	p := &Prompt{Model: m.model, Params: m.params, conv: m.conv, cuts: m.cuts}
 	p.Blocks = append(p.Blocks, m.setup...)
 	from, fromBlock, stripTo := 0, 0, 0 // what stands before a compaction is not rendered
 	for i := range n {

@@ -175,6 +175,59 @@ func TestMixedLives(t *testing.T) { // worked example 2
 	dollars(t, "the third request with 5m marks alone", all5m.Outcomes[2].Cost.USD, 0.1)
 }
 
+func TestWhatReadsKeepAlive(t *testing.T) {
+	rules, price := lookUp(t, breakpoints.LayoutAnthropic, "claude-opus-5", CountingDefault)
+	fixed := *rules
+	fixed.FixedMarks = true
+	block := func(name string) Block { return piece(TierMessages, conversation.KindText, name, 1_000) }
+	a, b, c, d := block("a"), block("b"), block("c"), block("d")
+	const minute = time.Minute
+	for _, x := range []struct {
+		name     string
+		rules    *Rules
+		requests []Request
+		want     []int // what each reads
+	}{
+		{"a hit by looking back", rules, []Request{
+			{Prompt: marked([]Block{a}, short(0)...)},
+			{Prompt: marked([]Block{a, b}, short(1)...), Start: 4 * minute},
+			{Prompt: marked([]Block{a, c}, short(1)...), Start: 8 * minute},
+		}, []int{0, 1_000, 1_000}},
+		{"nothing but time", rules, []Request{
+			{Prompt: marked([]Block{a}, short(0)...)},
+			{Prompt: marked([]Block{a, b}, short(1)...), Start: 5 * minute},
+		}, []int{0, 0}},
+		{"a mark below the hit", rules, []Request{
+			{Prompt: marked([]Block{a, b}, short(0, 1)...)},
+			{Prompt: marked([]Block{a, b}, short(0, 1)...), Start: 4 * minute},
+			{Prompt: marked([]Block{a, c}, short(0, 1)...), Start: 8 * minute},
+		}, []int{0, 2_000, 1_000}},
+		{"a mark below the hit, where only the hit is refreshed", &fixed, []Request{
+			{Prompt: marked([]Block{a, b}, short(0, 1)...)},
+			{Prompt: marked([]Block{a, b}, short(0, 1)...), Start: 4 * minute},
+			{Prompt: marked([]Block{a, c}, short(0, 1)...), Start: 8 * minute},
+		}, []int{0, 2_000, 0}},
+		{"an hour's mark on an entry of five minutes keeps its life", rules, []Request{
+			{Prompt: marked([]Block{a}, short(0)...)},
+			{Prompt: marked([]Block{a}, Mark{Block: 0, TTL: TTL1h}), Start: minute},
+			{Prompt: marked([]Block{a, d}, Mark{Block: 1, TTL: TTL1h}), Start: 10 * minute},
+		}, []int{0, 1_000, 0}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			for i := range x.requests {
+				x.requests[i].Rules, x.requests[i].Price = x.rules, price
+			}
+			var got []int
+			for _, o := range mustRun(t, x.requests).Outcomes {
+				got = append(got, o.Read)
+			}
+			if diff := cmp.Diff(x.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 // steps is the conversation of worked example 3: 12 parallel calls in every step, one message for each result.
 func steps(requests int) (prompts [][]Block, ends []int) {
 	blocks := []Block{

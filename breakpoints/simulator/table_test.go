@@ -161,7 +161,11 @@ func TestFirstDifferingByte(t *testing.T) {
 	if got.TokensLost != 8_000 || got.Now.BaseTokens != 8_000*1.15 || got.PerTurn != got.Now {
 		t.Errorf("lost %d tokens, %v now and %v per turn", got.TokensLost, got.Now, got.PerTurn)
 	}
-	// Marks before the place do not shift it.
+	// Neither marks before the place nor marks inside the same definition shift it.
+	inside := replace(`"name":"read","description":"Read a file."`, `"cache_control":{"type":"ephemeral"},"name":"read","description":"Read all files."`)(body)
+	if got := after(t, body, inside).Findings[0]; got.Code != CodeToolsDefinition || got.Offset != strings.Index(inside, "ll files") {
+		t.Errorf("offset %d of %s with a mark inside, want %d", got.Offset, got.Code, strings.Index(inside, "ll files"))
+	}
 	moved := replace(`"name":"read"`, `"cache_control":{"type":"ephemeral"},"name":"read"`)(second)
 	if got := after(t, body, moved).Findings[0]; got.Offset != strings.Index(moved, "2026-12-29")+len("2026-1") {
 		t.Errorf("offset %d with another mark before it", got.Offset)
@@ -256,6 +260,8 @@ func TestRejections(t *testing.T) { // table 1.9
 		{"automatic on new Bedrock", strings.Replace(user(`{"type":"text","text":"x"}`), `"model"`, mark+`,"model"`, 1), "", "", breakpoints.LayoutBedrockInvoke},
 		{"a deferred tool", strings.Replace(body, `"name":"write"`, `"defer_loading":true,"name":"write"`, 1), CodeUnmarkable, "defer_loading", 0},
 		{"thinking", `{"model":"claude-opus-5","messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"h","signature":"s",` + mark + `}]}]}`, CodeUnmarkable, "thinking", 0},
+		{"a call made by code execution", `{"model":"claude-opus-5","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"x","input":{},"caller":{"type":"code_execution_20250825"},` + mark + `}]}]}`, CodeUnmarkable, "code execution", 0},
+		{"the result of such a call", `{"model":"claude-opus-5","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"x","input":{},"caller":{"type":"code_execution_20250825"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"r",` + mark + `}]}]}`, CodeUnmarkable, "code execution", 0},
 		{"inside a tool result", user(`{"type":"tool_result","tool_use_id":"t","content":[` + text(mark) + `]}`), CodeUnmarkable, "inside a tool result", 0},
 		{"inside a document", user(`{"type":"document","source":{"type":"content","content":[` + text(mark) + `]}}`), CodeUnmarkable, "inside a block", 0},
 		{"on the message", `{"model":"claude-opus-5","messages":[{"role":"user","content":"x",` + mark + `}]}`, CodeUnmarkable, "on the message", 0},

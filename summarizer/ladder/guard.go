@@ -104,7 +104,8 @@ func (g *Guarded) Name() string { return g.backend.Name() }
 // enough. Its errors are those of the last attempt.
 func (g *Guarded) Complete(ctx context.Context, prompt summarizer.Prompt, onText func(string)) (summarizer.Completion, error) {
 	attempts := 0
-	completion, err := failsafe.With[summarizer.Completion](g.retries(ctx), g.breaker).WithContext(ctx).Get(func() (summarizer.Completion, error) {
+	// The breaker stands outside: one request counts once, however often it was tried.
+	completion, err := failsafe.With[summarizer.Completion](g.breaker, g.retries(ctx)).WithContext(ctx).Get(func() (summarizer.Completion, error) {
 		if attempts++; attempts > 1 && onText != nil {
 			onText("")
 		}

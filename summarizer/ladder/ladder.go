@@ -19,9 +19,11 @@ const (
 	// out of time.
 	DefaultLinger = 2 * time.Second
 	// Reserve is the time kept back of the caller's deadline for the embedded
-	// summarizer and for putting the result together. With no more than that left, no
-	// language model is called.
+	// summarizer and for putting the result together.
 	Reserve = 300 * time.Millisecond
+	// LeastCall is the least time that a call to a language model is worth: with no
+	// more than Reserve and LeastCall left none is made.
+	LeastCall = 200 * time.Millisecond
 )
 
 // Codes of rungs that were skipped or failed outside a backend and its answer; see

@@ -301,6 +301,24 @@ func TestARetryAfterATimeoutPaysOnce(t *testing.T) {
 	})
 }
 
+func TestADeadlineTooShortIsNotTheModelsFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := waits10s("a")
+		l := newLadder(t, a, writes("extractive", "E"))
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		r, err := l.Summarize(ctx, Call{Request: request("x"), Session: "s"})
+		if got := strings.Join(outline(r, err), " "); got != "extractive=E a:timeout" || r.Failed[0].Attempts != 1 {
+			t.Errorf("%s: %+v", got, r.Failed)
+		}
+		if left := l.Cooling(t.Context(), "", "s", ""); left != 0 {
+			t.Errorf("the session cools down for %v", left)
+		}
+		l.Close()
+		synctest.Wait()
+	})
+}
+
 func TestACallThatNobodyWaitsForEndsSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

@@ -92,7 +92,7 @@ func (l *Ladder) ask(ctx context.Context, rung summarizer.Summarizer, call *Call
 	}
 	limited := ctx
 	if deadline, ok := ctx.Deadline(); ok {
-		if time.Until(deadline) <= Reserve {
+		if time.Until(deadline) <= Reserve+LeastCall {
 			return response, false, &tryError{err: errNoTime}
 		}
 		var cancel context.CancelFunc
@@ -105,10 +105,10 @@ func (l *Ladder) ask(ctx context.Context, rung summarizer.Summarizer, call *Call
 	case err == nil:
 		l.cooldowns.succeed(ctx, where)
 	case ctx.Err() != nil: // the caller's end says nothing about the rung
+	case limited.Err() != nil: // nor does a deadline too short for it
+		response.Calls = max(response.Calls, 1)
+		err = &summarizer.BackendError{Failure: summarizer.FailureTimeout, Err: errors.New("no answer within the caller's deadline")}
 	default:
-		if limited.Err() != nil {
-			err = &summarizer.BackendError{Failure: summarizer.FailureTimeout, Err: errors.New("no answer within the caller's deadline")}
-		}
 		// One call failed, however many waited for it.
 		wait := l.cooldowns.left(ctx, where)
 		if !reused {
