@@ -95,10 +95,16 @@ func TestOutputForPeople(t *testing.T) {
 }
 
 func TestExitCodes(t *testing.T) {
-	broken := filepath.Join(t.TempDir(), "broken.json")
-	if err := os.WriteFile(broken, []byte(`{"messages":[{"role":"user"`), 0o600); err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
 	}
+	broken := write("broken.json", `{"messages":[{"role":"user"`)
+	plain, odd := write("plain.txt", "The tide turns at noon."), write("odd.txt", "ab\xff")
 	for _, c := range []struct {
 		name   string
 		args   []string
@@ -117,6 +123,8 @@ func TestExitCodes(t *testing.T) {
 		{"a missing configuration", []string{"serve", "--config", "/does/not/exist.yaml"}, exitUsage, "/does/not/exist.yaml"},
 		{"a missing file", []string{"count", "/does/not/exist.json"}, exitError, "/does/not/exist.json"},
 		{"no file", []string{"count"}, exitUsage, "<file>"},
+		{"plain text as a conversation", []string{"count", plain}, exitError, "is no conversation in JSON (count plain text with --text): conversation.native.json_bytes: input: unexpected"},
+		{"text that is none", []string{"count", "--text", odd}, exitUsage, "invalid UTF-8 at byte 2"},
 		{"broken JSON", []string{"count", broken}, exitError, "InvalidArgument: conversation.native.json_bytes: messages[0]: JSON ends where"},
 		{"an unknown format", []string{"compress", "--format", "gemini", broken}, exitUsage, "--format"},
 		{"nobody at the address", []string{"healthcheck", "--server", "127.0.0.1:1", "--timeout", "1s"}, exitError, "127.0.0.1:1"},

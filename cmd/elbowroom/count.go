@@ -3,9 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
@@ -39,12 +44,18 @@ func (cmd *countCommand) Run(ctx context.Context, p process) error {
 		req.Method = elbowroomv1.Method_METHOD_PROVIDER
 	}
 	if cmd.Text {
+		if at := invalidUTF8(text); at >= 0 {
+			return &usageError{fmt.Errorf("%s: invalid UTF-8 at byte %d", cmd.File, at)}
+		}
 		req.Text = &text
 	} else {
 		req.Conversation = cmd.conversation(text)
 	}
 	out, err := conn.client.CountTokens(ctx, req)
 	if err != nil {
+		if status.Code(err) == codes.InvalidArgument && !cmd.Text && !json.Valid([]byte(text)) {
+			return fmt.Errorf("%s is no conversation in JSON (count plain text with --text): %s", cmd.File, status.Convert(err).Message())
+		}
 		return err
 	}
 	if cmd.JSON {
@@ -55,6 +66,16 @@ func (cmd *countCommand) Run(ctx context.Context, p process) error {
 	size.print(page)
 	printWarnings(page, out.GetWarnings())
 	return nil
+}
+
+// invalidUTF8 is the offset of the first byte that is no part of a character, -1 for none.
+func invalidUTF8(text string) int {
+	for at, r := range text {
+		if r == utf8.RuneError && !strings.HasPrefix(text[at:], "\uFFFD") {
+			return at
+		}
+	}
+	return -1
 }
 
 // size is a count as it is told to people.

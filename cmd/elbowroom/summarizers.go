@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -35,7 +36,7 @@ type closeableBackend interface {
 
 // newRungs builds the summarizers. The configuration has checked their names; keys and addresses come from the variables that
 // the providers' own SDKs read.
-func newRungs(c *config.Config, registry *tokens.Registry, getenv func(string) string) (*rungs, error) {
+func newRungs(c *config.Config, registry *tokens.Registry, log *slog.Logger, getenv func(string) string) (*rungs, error) {
 	template, err := promptTemplate(c.Summarizer.PromptFile)
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("summarizer.prompt_file: %w", err)}
@@ -47,6 +48,9 @@ func newRungs(c *config.Config, registry *tokens.Registry, getenv func(string) s
 			continue
 		}
 		kind, rest, _ := strings.Cut(name, ":")
+		if variable := missingKey(kind, getenv); variable != "" {
+			log.Warn("no key for a summarizer: its calls will fail and the next one takes over", "summarizer", name, "variable", variable)
+		}
 		backend, err := newBackend(kind, rest, c.Summarizer, getenv)
 		if err != nil {
 			return nil, errors.Join(&usageError{fmt.Errorf("summarizers: %s: %w", name, err)}, r.Close())
@@ -92,6 +96,16 @@ func newBackend(kind, rest string, c config.Summarizer, getenv func(string) stri
 		}
 		return plugin.New(o)
 	}
+}
+
+// missingKey names the variable without which a provider's own endpoint refuses every call, "" when nothing is missing. Servers
+// at an address of the operator's may want no key.
+func missingKey(kind string, getenv func(string) string) string {
+	prefix := strings.ToUpper(kind)
+	if kind == "plugin" || getenv(prefix+"_BASE_URL") != "" || getenv(prefix+"_API_KEY") != "" {
+		return ""
+	}
+	return prefix + "_API_KEY"
 }
 
 func guardOptions(c config.Summarizer) ladder.GuardOptions {
