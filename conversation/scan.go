@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // scanner walks JSON text once, left to right. It validates every byte it
@@ -17,7 +18,7 @@ type scanner struct {
 	depth     int
 	maxDepth  int
 	surrogate int    // offset of a lone surrogate escape, -1 when none was met
-	decoded   []byte // room for text, which is decoded here and then copied
+	decoded   []byte // room for text: what is decoded here stays here
 }
 
 func newScanner(src string, maxDepth int) *scanner {
@@ -205,8 +206,15 @@ func (s *scanner) text() (Span, string, *Error) {
 		return Span{}, "", err
 	}
 	s.pos++
-	return Span{start, s.pos}, string(s.decoded[:n]), nil
+	// A copy would cost as much as the decoding. Nothing is written to these bytes any more: the room begins behind them.
+	text := unsafe.String(unsafe.SliceData(s.decoded), n) //nolint:gosec // see above
+	s.decoded = s.decoded[n:]
+	return Span{start, s.pos}, text, nil
 }
+
+// decodedRoom is how much room for decoded text is made at a time, in bytes. A text
+// that is kept keeps the others of its room.
+const decodedRoom = 64 << 10
 
 // simpleEscape is the character that a backslash and c stand for, 0 for \u and for
 // what is no escape.
@@ -229,10 +237,13 @@ func simpleEscape(c byte) byte {
 	}
 }
 
-// roomFor makes room for n decoded bytes and one word more.
+// roomFor makes room for n decoded bytes and one word more. What was decoded of the
+// text at hand moves along.
 func (s *scanner) roomFor(n int) {
 	if n+8 > len(s.decoded) {
-		s.decoded = append(s.decoded, make([]byte, max(n+8, 1024, 2*len(s.decoded))-len(s.decoded))...)
+		room := make([]byte, max(2*n, min(decodedRoom, len(s.src)-s.pos))+8)
+		copy(room, s.decoded)
+		s.decoded = room
 	}
 }
 
