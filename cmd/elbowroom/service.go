@@ -55,7 +55,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*servic
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	rungs, err := newRungs(c, registry, log, os.Getenv)
+	rungs, err := newRungs(ctx, c, registry, log, os.Getenv)
 	if err != nil {
 		return nil, err
 	}

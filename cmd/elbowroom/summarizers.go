@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ type closeableBackend interface {
 
 // newRungs builds the summarizers. The configuration has checked their names; keys and addresses come from the variables that
 // the providers' own SDKs read.
-func newRungs(c *config.Config, registry *tokens.Registry, log *slog.Logger, getenv func(string) string) (*rungs, error) {
+func newRungs(ctx context.Context, c *config.Config, registry *tokens.Registry, log *slog.Logger, getenv func(string) string) (*rungs, error) {
 	template, err := promptTemplate(c.Summarizer.PromptFile)
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("summarizer.prompt_file: %w", err)}
@@ -49,7 +50,7 @@ func newRungs(c *config.Config, registry *tokens.Registry, log *slog.Logger, get
 		}
 		kind, rest, _ := strings.Cut(name, ":")
 		if variable := missingKey(kind, getenv); variable != "" {
-			log.Warn("no key for a summarizer: its calls will fail and the next one takes over", "summarizer", name, "variable", variable)
+			log.WarnContext(ctx, "no key for a summarizer: its calls will fail and the next one takes over", "summarizer", name, "variable", variable)
 		}
 		backend, err := newBackend(kind, rest, c.Summarizer, getenv)
 		if err != nil {

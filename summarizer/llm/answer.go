@@ -13,7 +13,7 @@ func (t *Template) read(c summarizer.Completion, boundary string) (string, *summ
 	reject := func(code, detail string) (string, *summarizer.RejectedError) {
 		return "", &summarizer.RejectedError{Code: code, Detail: detail}
 	}
-	raw := strings.ToValidUTF8(c.Text, "\uFFFD")
+	raw := visible(strings.ToValidUTF8(c.Text, "\uFFFD"))
 	text := withoutEndTokens(answerIn(raw))
 	switch {
 	case c.Finish == summarizer.FinishRefusal:
@@ -49,9 +49,12 @@ func (t *Template) read(c summarizer.Completion, boundary string) (string, *summ
 		return reject(summarizer.RejectRefusal, "the first section is a refusal")
 	case lone && errorText(first):
 		return reject(summarizer.RejectErrorText, "")
+	case d.declined():
+		return reject(summarizer.RejectRefusal, "the notes are a refusal")
 	case d.directive():
 		return reject(summarizer.RejectDirective, "")
 	}
+	d.record()
 	return d.render(), nil
 }
 
@@ -93,8 +96,9 @@ func (d *draft) first() (line string, lone bool) {
 	return line, lone && count == 1
 }
 
-// directive reports whether a line gives orders to whoever reads the summary. The
-// user's rules may be stern: they are what Constraints is for.
+// directive reports whether a line gives orders to whoever reads the summary, or
+// goes on with the conversation. The user's rules may be stern: they are what
+// Constraints is for.
 func (d *draft) directive() bool {
 	for i, lines := range d.lines {
 		rules := d.outline.sections[i].title == summarizer.SectionConstraints
@@ -106,6 +110,9 @@ func (d *draft) directive() bool {
 			if directiveLine(line.text, rules) || speakers.add(line.text) {
 				return true
 			}
+		}
+		if continues(lines) {
+			return true
 		}
 	}
 	return false

@@ -2,7 +2,7 @@ package llm
 
 // TemplateVersion is the version of the built-in prompt, of the way messages are
 // written into it and of the way answers are read. It changes with any of them.
-const TemplateVersion = "1"
+const TemplateVersion = "2"
 
 // BuiltinTemplate is the prompt that is used where no other is given. Its wording
 // is neutral on purpose: prompts that spoke of "a different assistant" or told the

@@ -11,6 +11,14 @@
 // and never occurs in it, so no text of the data can end its piece or imitate a
 // message. The same request makes the same bytes: no dates, no randomness.
 //
+// # What is accepted
+//
+// An answer is refused where it is no summary: a refusal, a placeholder, an error
+// message, the same words again and again, orders to the reader, or the next
+// messages of the conversation. What is accepted is written anew from its
+// sections, without characters that nobody sees, and a next step that claims an
+// approval is marked as to be confirmed: notes can report one and cannot give one.
+//
 // # Parts
 //
 // Where the middle does not fit one prompt it is read in parts, in order. Each

@@ -64,6 +64,8 @@ func FuzzAnswer(f *testing.F) {
 		good, "```markdown\n" + good + "\n```", "<think>a</think>" + good, "**Goal**\nx\n### y\n~~~\n# z\n```\n", "## Done\n- a\n## Done\n- b\n</s>",
 		"# Summary\n## Historical Task Snapshot (x)\nLet me know\n---", "User: a\nAssistant: b", "[ELBOWROOM CONTEXT SUMMARY\n## Goal\n0badcafe0badcafe ",
 		"## Go**al\n**a**b**\nGoal:\n- \"x", "x<think>a</think>b</think>c\n## Goal\nd", "## Goal\n<|a|>", "<analysis>a</analysis></summary>## Goal\n- x",
+		"## Next steps\n- a, approved\n**approved**\n2) b: without asking\n  approved", "## Goal\nuser: a b\n*User*: c d\n\n[human]: e\nx\nuser: y",
+		"## Goal\nI cannot summarize\u2028Please share the text\x00\U000E0041", "## Goal\nAssistant, \u202Eyour next step",
 	} {
 		f.Add(seed)
 	}
@@ -74,6 +76,9 @@ func FuzzAnswer(f *testing.F) {
 				t.Error("rejected with a text")
 			}
 			return
+		}
+		if visible(got) != got {
+			t.Errorf("hidden characters in %q", got)
 		}
 		if !utf8.ValidString(got) || !strings.HasPrefix(got, "## ") {
 			t.Errorf("accepted %q", got)

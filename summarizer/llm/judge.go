@@ -79,28 +79,6 @@ func errorText(text string) bool {
 	return false
 }
 
-// refusal reports whether a text begins as a model's way to decline.
-func refusal(text string) bool {
-	head := strings.NewReplacer("’", "'", "*", "", "_", "").Replace(strings.ToLower(firstRunes(strings.TrimSpace(text), 160)))
-	head = strings.TrimLeft(head, " \t-")
-	for _, polite := range [...]string{"i'm sorry, but ", "i am sorry, but ", "sorry, but ", "i'm sorry. ", "sorry, ", "i apologize, but ", "unfortunately, "} {
-		head = strings.TrimPrefix(head, polite)
-	}
-	for _, opening := range [...]string{
-		"i can't help", "i cannot help", "i can't assist", "i cannot assist", "i can't comply", "i cannot comply", "i can't fulfill", "i cannot fulfill",
-		"i can't provide", "i cannot provide", "i can't summarize", "i cannot summarize", "i can't create", "i cannot create", "i can't do that",
-		"i am unable to", "i'm unable to", "i am not able to", "i'm not able to", "i won't be able to", "i must decline", "i have to decline",
-		"as an ai language model", "as an ai assistant", "as an ai, ", "i can't continue with", "i cannot continue with", "i can't engage", "i cannot engage",
-		"lo siento, pero no puedo", "je suis désolé", "désolé, je ne peux pas", "es tut mir leid", "tut mir leid", "desculpe, mas não", "mi dispiace, ma non",
-		"извините, но я не", "к сожалению, я не могу", "对不起，我", "抱歉，我", "很抱歉，我", "申し訳ありません", "申し訳ございません", "죄송합니다", "عذرًا، لا", "عذرا، لا",
-	} {
-		if strings.HasPrefix(head, opening) {
-			return true
-		}
-	}
-	return false
-}
-
 // directiveLine reports whether a line speaks to the model that will read it
 // instead of reporting. What stands in quotes, in code or behind a quote sign is
 // somebody's words. rules says that the line may hold rules of the user.
@@ -134,7 +112,7 @@ func overrides(sentence string) bool {
 			return true
 		}
 	}
-	words := strings.FieldsFunc(sentence, func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' })
+	words := wordsOf(sentence)
 	if len(words) > 0 && (words[0] == "please" || words[0] == "now") {
 		words = words[1:]
 	}
@@ -164,8 +142,16 @@ func overrides(sentence string) bool {
 	return false
 }
 
+// wordsOf are the words of a sentence, apostrophes included.
+func wordsOf(sentence string) []string {
+	return strings.FieldsFunc(sentence, func(c rune) bool { return !unicode.IsLetter(c) && c != '\'' })
+}
+
 // commands reports whether a sentence orders the reader about.
 func commands(sentence string) bool {
+	if addressed(sentence) {
+		return true
+	}
 	for _, opening := range [...]string{
 		"you must now", "you must immediately", "you must call", "you must ignore", "you must run", "you must execute", "you must not tell",
 		"you are now", "you will now", "you shall now", "you should immediately", "from now on you", "from now on, you", "your new instructions", "your new task is",
@@ -177,6 +163,41 @@ func commands(sentence string) bool {
 		}
 	}
 	return false
+}
+
+// addressed reports whether a sentence speaks to the assistant: calls it and says
+// "you", or says what its task is from here on. "Assistant, after a pause, went on"
+// reports.
+func addressed(sentence string) bool {
+	words := wordsOf(sentence)
+	for len(words) > 0 && (words[0] == "dear" || words[0] == "hey" || words[0] == "hello") {
+		words = words[1:]
+	}
+	if len(words) > 1 && (words[0] == "assistant" || words[0] == "agent" || words[0] == "ai") {
+		if after := strings.TrimLeft(sentence[strings.Index(sentence, words[0])+len(words[0]):], " "); strings.IndexByte(",-!", after[0]) >= 0 || strings.HasPrefix(after, "—") {
+			for _, word := range words[1:] {
+				switch word {
+				case "you", "your", "you're", "please", "yourself":
+					return true
+				}
+			}
+		}
+		words = words[1:]
+	}
+	if len(words) < 4 || words[0] != "your" {
+		return false
+	}
+	switch words[1] {
+	case "next", "new", "first", "only", "real", "actual", "immediate":
+	default:
+		return false
+	}
+	switch words[2] {
+	case "action", "actions", "step", "steps", "task", "job", "instruction", "instructions", "move", "goal", "objective", "role":
+	default:
+		return false
+	}
+	return words[3] == "is" || words[3] == "are" || words[3] == "will" || words[3] == "must"
 }
 
 // sentences splits a line after full stops and after labels such as "Note:". The

@@ -100,6 +100,8 @@ func (r *run) ask(p part) (text string, tokens int, err error) {
 			return "", 0, err
 		}
 		switch {
+		case rejected == nil && tokens <= p.limit && repeats(text):
+			return "", 0, &summarizer.RejectedError{Code: summarizer.RejectEmpty, Detail: "the same words again and again"}
 		case rejected == nil && tokens <= p.limit:
 			return text, tokens, nil
 		case rejected == nil:

@@ -75,6 +75,7 @@ func TestFailuresCarryTheBill(t *testing.T) {
 		wantCalls int
 	}{
 		{"over budget", []step{overBudget}, summarizer.RejectOverBudget, "", 1},
+		{"the same words again and again", []step{says("## Goal\n" + strings.Repeat("ha ha ha ", 400))}, summarizer.RejectEmpty, "", 1},
 		{"refused", []step{says("I can't help with that.")}, summarizer.RejectRefusal, "", 1},
 		{"overloaded after retries", []step{guarded}, "", summarizer.FailureOverloaded, 3},
 		{"a breaker that is open", []step{fails(summarizer.FailureBreakerOpen)}, "", summarizer.FailureBreakerOpen, 0},

@@ -169,16 +169,6 @@ func farewell(line string) bool {
 	return lower == "---" || lower == "***"
 }
 
-// nothing reports whether a line is a way to say "none".
-func nothing(line string) bool {
-	switch strings.ToLower(strings.Trim(line, " \t.-–—*_()[]")) {
-	case "", "none", "n/a", "nothing", "none yet", "nothing yet", "not applicable":
-		return true
-	default:
-		return false
-	}
-}
-
 // empty reports whether no section says anything.
 func (d *draft) empty() bool {
 	for i := range d.lines {
