@@ -34,6 +34,9 @@ func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result 
 		r.SummaryTokens = after.Messages[r.SummaryIndex]
 		result.State = j.engine.states.seal(state{Round: r.Round, Digest: digest(s.body)})
 	}
+	if s.body == "" && j.earlier.found && j.req.PreviousSummary == "" { // the earlier summary stands as it was
+		result.State = j.engine.states.seal(state{Round: j.earlier.round, Digest: digest(j.earlier.body)})
+	}
 	j.engine.sessions.record(ctx, j.req.SessionID, r.TokensBefore, r.TokensAfter)
 	return verdict{OutcomeCompressed, compressedReason(r)}, nil
 }

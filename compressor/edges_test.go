@@ -1,6 +1,7 @@
 package compressor
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -117,5 +118,20 @@ func TestAnUpdatedSummaryKeepsTheRoomOfTheEarlierOne(t *testing.T) {
 	})
 	if len(s.seen) != 1 || s.seen[0].Budget < 600 {
 		t.Errorf("%v: budget %d, the earlier summary had about 600 tokens", r.Outcome, r.Report.SummaryBudgetTokens)
+	}
+}
+
+func TestAShortenedConversationKeepsTheStateOfItsSummary(t *testing.T) {
+	const body = "## Goal\n- Watch the tide."
+	e := newTestEngine(t, &scripted{err: errors.New("down")})
+	json := chat("s:p", "u:go", "u:"+frameSummary(body, 3, ""), "A:c", "t:c:"+long("result"), "A:d", "t:d:"+long("result"), "u:q", "t:lost:"+long("orphan"), "a:e")
+	r := compress(t, e, Request{
+		Conversation: parse(t, conversation.FormatOpenAIChat, json), Model: gpt(4_000), Force: true, Policy: small(5, 2),
+	})
+	if r.Outcome != OutcomeCompressed || r.Report.Rung != RungPruneOnly {
+		t.Fatalf("%v by %v: %s", r.Outcome, r.Report.Rung, r.Report.Reason)
+	}
+	if s, verdict := e.states.open(r.State); s.Round != 3 || !s.matches(body) {
+		t.Errorf("state %+v (%s)", s, verdict)
 	}
 }
