@@ -83,6 +83,13 @@ func (sc *scanner) named(start, end int, kind string) int {
 	if byForm == "" && run > start {
 		byForm, stop = sc.shapeAt(start, run, true)
 	}
+	switch {
+	case byForm != "":
+	case sc.src[start] == '$':
+		byForm, stop = KindPasswordHash, sc.hashAt(start)
+	case end > start+5 && sc.src[start+5] == '~':
+		byForm, stop = kindAzureSecret, sc.azureAt(start+5)
+	}
 	if byForm != "" && stop >= end {
 		kind, end = byForm, stop
 	}
@@ -140,6 +147,9 @@ func (sc *scanner) nameBefore(i int) name {
 	}
 	n.text = s[n.start:n.end]
 	n.fam = familyOf(n.text)
+	if n.text == "a" || n.text == "o" || n.text == "passe" { // contraseña, hasło, mot de passe
+		n.fam = foreignFamily(s[:n.end])
+	}
 	if (n.fam == famQuery || n.fam == famNone) && !n.quoted && n.start > 1 && s[n.start-1] == ' ' && joins(n.text) {
 		// "API key: ..." is a name of two words.
 		if first := back(s, n.start-1); first < n.start-1 && n.end-first < maxName {
@@ -311,9 +321,6 @@ func valueAfter(s string, i int, inQuery bool) value {
 	for at < len(s) && at < i+2 && (s[at] == ':' || s[at] == '=' || s[at] == '>') {
 		v.sep = s[at]
 		at++
-	}
-	if strings.HasPrefix(s[at:], `\u003e`) { // => in JSON
-		at += len(`\u003e`)
 	}
 	for gap := at; at < len(s) && at < gap+maxGap && (s[at] == ' ' || s[at] == '\t' || s[at] == '*'); {
 		at++

@@ -8,6 +8,11 @@
 // same placeholder, for example [SECRET:aws-key#1], so that text stays readable
 // and two secrets stay apart; nothing of the value is shown.
 //
+// Escapes hide names, signs and keys: "\u0070assword", https:\/\/, %3A, &quot;. A
+// text that has some is looked at once more as it reads without them, near to where
+// they stand, and what is found there is replaced in the text itself, whose other
+// escapes stay as they are.
+//
 // The scan is written by hand. It runs from left to right, stops only where a
 // secret can begin, and looks a bounded distance around such a place: its time
 // grows linearly with the text, whatever the text is. Rules of the kind "any long

@@ -45,43 +45,41 @@ func (e *echoes) add(secret string, p placeholder) {
 	}
 }
 
-// echo replaces the remembered secrets in s.
-func (r *Redactor) echo(s string) string {
-	e := &r.echoes
-	if e.starts == nil {
-		return s
+// echo replaces the remembered secrets that a view shows.
+func (r *Redactor) echo(v *view) string {
+	e := newEdit(v)
+	if r.echoes.starts == nil {
+		return e.text
 	}
-	var out strings.Builder
-	copied := 0
-	for i := 0; i+echoHead <= len(s); {
-		if s[i] == '[' {
-			if _, _, width := parsePlaceholder(s[i:]); width > 0 {
-				i += width
-				continue
-			}
+	for _, part := range v.stretches() {
+		for i := max(part[0], e.copied); i < part[1] && i+echoHead <= len(v.src); {
+			i += max(1, r.echoAt(&e, i))
 		}
-		if !e.starts[int(s[i])<<8|int(s[i+1])] {
-			i++
-			continue
-		}
-		n := 0
-		for _, known := range e.byHead[[echoHead]byte([]byte(s[i:i+echoHead]))] {
-			r.work += len(known.secret)
-			if strings.HasPrefix(s[i:], known.secret) && standsAlone(s, i, i+len(known.secret)) {
-				n = len(known.secret)
-				out.WriteString(s[copied:i])
-				out.WriteString(r.name(known.shown.kind, known.secret, false))
-				copied = i + n
-				break
-			}
-		}
-		i += max(n, 1)
 	}
-	if copied == 0 {
-		return s
+	return e.finish()
+}
+
+// echoAt replaces the remembered secret at i and returns the width of what is to be
+// passed over, 0 for nothing.
+func (r *Redactor) echoAt(e *edit, i int) int {
+	s := e.src
+	if s[i] == '[' {
+		if _, _, width := parsePlaceholder(s[i:]); width > 0 {
+			return width
+		}
 	}
-	out.WriteString(s[copied:])
-	return out.String()
+	if !r.echoes.starts[int(s[i])<<8|int(s[i+1])] {
+		return 0
+	}
+	for _, known := range r.echoes.byHead[[echoHead]byte([]byte(s[i:i+echoHead]))] {
+		end := i + len(known.secret)
+		r.work += len(known.secret)
+		if strings.HasPrefix(s[i:], known.secret) && standsAlone(s, i, end) {
+			e.put(i, end, r.name(known.shown.kind, known.secret, false))
+			return end - i
+		}
+	}
+	return 0
 }
 
 // standsAlone reports whether s[start:end] is not part of a longer word. A long

@@ -19,6 +19,8 @@ func hostile() []string {
 		`("`, `f("token", "`, `setPassword("`, "name: token\nvalue: ", "name: password ", "$2b$", "$6$a", "$", "%3D", "token%3D", `\u003d`, `\u003e`, `\u003cpassword\u003e`, "~", "abc8Q~", "：", "密码：", "密码",
 		"sk-", "sk_", "sk-sk_", "glpat-", "xoxb-", "AKIA", "AKIAIOSFODNN7EXAMPL2 ", "LS0tLS1CRUdJTi", "Private-Lines: 9\n", "https://hooks.slack" + ".com/services/", "mysql -p", "mysql -p1 ", "-u a:",
 		"password: |\n", "password:\n", "password = ", "DB_PASSWORD=", "DB_PASSWORD=hunter2x ", "DB_PASSWORD=hunter2x\n", "SG.", "SG." + long, "sk-" + long, "token=" + long + "=", "token=\"" + long, "a.b.", "é", "\xff",
+		`\u0041`, `\u0022password\u0022:\u0022`, `\u0`, `\/`, `https:\/\/a:`, "%25", "%2525", "%41", "%3A%2F%2Fa%3A", "%", "&amp;", "&amp;amp;quot;", "&#x41;", "&#", "&", "&quot;password&quot;:&quot;", "是", "密码是", "密码是a1", "密码 — ",
+		"set -x -x ", "set -x TOKEN ", "echo a1b2 | sudo -S ", "echo ", "| sudo -S ", "htpasswd -b ", "htpasswd -b a b c1d2 ", "Passwort ist ", "contraseña es ", strings.Repeat("a", 600) + "%41",
 	}
 }
 

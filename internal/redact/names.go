@@ -130,7 +130,7 @@ func familyOf(name string) family {
 	}
 	switch string(last) {
 	case "password", "passwd", "pwd", "passphrase", "passcode", "userpassword", "dbpassword", "dbpass", "dbpasswd", "userpass", "authpass",
-		"pgpassword", "mypwd", "pw", "passw", "requirepass", "masterauth", "passwort", "kennwort", "senha", "contrasena", "storepass", "keypass":
+		"pgpassword", "mypwd", "pw", "passw", "requirepass", "masterauth", "passwort", "kennwort", "wachtwoord", "senha", "contrasena", "storepass", "keypass":
 		return famPassword
 	case "pass": // alone it is a test's more often than a user's: see secretValue
 		return famPassword
@@ -209,9 +209,15 @@ func familyOf(name string) family {
 	return famNone
 }
 
-// foreignFamily is the family of a name in another script, by the end of s.
+// foreignFamily is the family of a name in another script or of several words, by
+// the end of s.
 func foreignFamily(s string) family {
-	for _, w := range [...]string{"密码", "密碼", "口令", "パスワード", "비밀번호", "암호", "пароль", "Пароль", "hasło", "salasana", "contraseña"} {
+	for _, verb := range [...]string{"是", "为", "為", "は", "는"} { // "密码是：..."
+		s = strings.TrimSuffix(s, verb)
+	}
+	for _, w := range [...]string{
+		"密码", "密碼", "口令", "パスワード", "비밀번호", "암호", "пароль", "Пароль", "hasło", "Hasło", "salasana", "ontraseña", "ot de passe",
+	} {
 		if strings.HasSuffix(s, w) {
 			return famPassword
 		}

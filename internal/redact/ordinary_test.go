@@ -41,6 +41,11 @@ func TestOrdinaryTextStays(t *testing.T) {
 		"set password for user1", "set token to expired1", "pass: all", `"pass": "3/5"`, "pass=12345678", "pass: 100.00%", "pass: TestFoo",
 		`withAuth("admin", "/api/v1")`, `auth=("user", password1)`, `login("bob", "your_password_1")`,
 		"http://localhost:8080/a@b", "pass: 12, fail: 3", "auth: required", "[SECRET:token#1]", "PASSWORD=[SECRET:password#3]",
+		`s.replace(/\//g, "-")`, `sed 's/\/a\/b/c/'`, `{"url":"https:\/\/x.example\/a?b=c@d"}`, `{"a":"x\u003dy1","b":"\u003ctoken\u003e\u003c/token\u003e"}`, "https://x.example/?q=a%20b%3Ac1%40d", "100%25 of 12%3A30", "&lt;password&gt;&lt;/password&gt;",
+		"&quot;password&quot;: &quot;&lt;your password&gt;&quot;", "dsn=postgres%3A%2F%2F%24USER%3A%24PASS%40db", `{"\u0070assword":"${DB_PASSWORD}"}`, "printf(\"%dabc %s\", password)", "width: 50%; a&b;",
+		"das Passwort ist falsch!", "la contraseña es obligatoria.", "le mot de passe est expiré", "密码是必填项", "密码是 required", "密码为空", "パスワードは必須です", "パスワードは 8 文字以上", "密钥为 null", "пароль: обязателен", "il passe : 3 fois", "a: b1c2d3e4f5",
+		"set -euo pipefail", "set -e PASSWORD", "set -x token $TOKEN_1", "echo $PASS | sudo -S ls", "cat pw | sudo -S ls", "echo done; cat pw1 | sudo -S ls", "echo y | sudo -S ls", `echo "${PW}" | docker login --password-stdin`, "grep -S x | sudo",
+		"htpasswd -b f bob $PASS", "htpasswd -c f bob", "htpasswd -nbB user", "htpasswd -b file user <password>",
 	} {
 		if got := New().Text(s); got != s {
 			t.Errorf("Text(%q) = %q, want it unchanged", s, got)

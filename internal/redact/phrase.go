@@ -27,7 +27,7 @@ func (sc *scanner) phrase(start, end int) int {
 		return sc.netrc(start, end)
 	case "ENV", "setenv":
 		return sc.twoWords(start, end, 1)
-	case "set", "SET": // "aws configure set NAME VALUE", and prose
+	case "set", "SET": // "aws configure set NAME VALUE", a shell's, and prose
 		return sc.twoWords(start, end, 8)
 	case "BY", "by", "PASSWORD", "password", "Password":
 		if next := sc.quotedAfter(start, end, run); next > start {
@@ -115,6 +115,12 @@ func (sc *scanner) netrc(start, end int) int {
 func (sc *scanner) twoWords(start, end, least int) int {
 	s := sc.src
 	at := end + 1
+	for range 3 { // "set -x NAME VALUE" of fish
+		if n := span(s[at:], maxName, isWord); n > 1 && s[at] == '-' && at+n < len(s) && s[at+n] == ' ' {
+			at += n + 1
+			least = 1
+		}
+	}
 	if strings.HasPrefix(s[at:], "//") { // a registry in npm's configuration
 		if n := strings.Index(s[at:min(len(s), at+maxBare)], "/:"); n > 0 {
 			at += n + len("/:")
@@ -172,81 +178,33 @@ func (sc *scanner) quotedAfter(start, end int, run string) int {
 	return sc.replace(at, stop, KindPassword, true)
 }
 
-// statement replaces the value in "the password is VALUE".
-func (sc *scanner) statement(start, end int) int {
-	s := sc.src
-	at := end
-	switch {
-	case strings.HasPrefix(s[at:], " is "):
-		at += len(" is ")
-	case strings.HasPrefix(s[at:], " is: "):
-		at += len(" is: ")
-	default:
-		return start
-	}
-	first := sc.skipEscape(start, end)
-	fam := familyOf(s[first:end])
-	if (fam == famQuery || fam == famNone) && first > 0 && s[first-1] == ' ' && joins(s[first:end]) {
-		fam = familyOf(s[back(s, first-1):end])
-	}
-	switch fam {
-	case famPassword, famSecret, famToken, famAPIKey:
-	default:
-		return start
-	}
-	at += len(quoteAt(s, at))
-	stop := at
-	for stop < len(s) && stop < at+maxBare && !endsValue(s[stop]) && !foreignStop(s, stop) {
-		stop++
-	}
-	sc.work += stop - at
-	text := strings.TrimRight(s[at:stop], ".,:;")
-	if text == "" || lookUp(text) || identifiers(text) && !random(text) || !random(text) && !hasSign(strings.TrimRight(text, "!?")) {
-		return start
-	}
-	least := 12
-	if fam == famPassword {
-		least = 6
-	}
-	if len(text) < least {
-		return start
-	}
-	return sc.named(at, at+len(text), kindOf(fam, s[first:end]))
-}
-
 // element looks at the text of an XML element whose opening tag ends with the '>'
-// of the given width at i: <password>VALUE</password>. In JSON the brackets may be
-// escaped.
-func (sc *scanner) element(i, width int) int {
+// at i: <password>VALUE</password>.
+func (sc *scanner) element(i int) int {
 	s := sc.src
 	start := back(s, i)
-	if start > 0 && s[start-1] == '\\' {
-		if !strings.HasPrefix(s[start:i], "u003c") {
-			return i + width
-		}
-		start += len("u003c")
-	} else if start == i || start == 0 || s[start-1] != '<' {
-		return i + width
+	if start == i || start == 0 || s[start-1] != '<' {
+		return i + 1
 	}
 	fam := familyOf(s[start:i])
 	if fam == famNone || fam == famQuery || fam == famHeader || fam == famCookie || fam == famKeyLines {
-		return i + width
+		return i + 1
 	}
-	stop := i + width
+	stop := i + 1
 	for stop < len(s) && stop < i+maxBare && s[stop] != '<' && s[stop] != '\n' && s[stop] != '\\' {
 		stop++
 	}
 	sc.work += stop - start
-	if stop == i+width {
+	if stop == i+1 {
 		return stop
 	}
-	text := s[i+width : stop]
+	text := s[i+1 : stop]
 	n := name{start: start, end: i, text: s[start:i], fam: fam}
-	v := value{start: i + width, end: stop, sep: '>', quoted: true, next: '<'}
-	if stop >= len(s) || s[stop] != '<' && !strings.HasPrefix(s[stop:], `\u003c`) || lookUp(text) || withoutPlaceholders(text) != text || !secretValue(n, text, v) {
-		return i + width
+	v := value{start: i + 1, end: stop, sep: '>', quoted: true, next: '<'}
+	if stop >= len(s) || s[stop] != '<' || lookUp(text) || withoutPlaceholders(text) != text || !secretValue(n, text, v) {
+		return i + 1
 	}
-	return sc.named(i+width, stop, kindOf(fam, n.text))
+	return sc.named(i+1, stop, kindOf(fam, n.text))
 }
 
 // call looks at the arguments after the '(' at i: setenv("DB_PASSWORD", "VALUE") and

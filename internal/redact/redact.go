@@ -47,16 +47,52 @@ func (r *Redactor) Text(s string) string {
 	// Each pass replaces at least one place, and what one pass learnt is looked for
 	// by the next. Nearly every text needs one pass, one with secrets needs two.
 	for range maxPasses {
-		sc := scanner{src: r.echo(s), r: r}
-		sc.run()
-		out := sc.finish()
-		r.work += len(s) + sc.work
-		if out == s {
+		before := s
+		if s = r.pass(s); s == before {
 			break
 		}
-		s = out
 	}
 	return s
+}
+
+// pass looks at a text as it stands, and then with its escapes undone.
+func (r *Redactor) pass(s string) string {
+	v := r.undone(s, 0)
+	for level := 0; level <= maxUndone && v != nil; level++ {
+		for _, look := range [...]func(*view) string{r.echo, r.scan} {
+			if out := look(v); out != s {
+				s = out
+				if v = r.undone(s, level); v == nil {
+					return s
+				}
+			}
+		}
+		r.work += len(v.src)
+		v = v.undone()
+	}
+	return s
+}
+
+// undone is the view of a text with so many levels of escapes undone, nil where it
+// does not have them.
+func (r *Redactor) undone(s string, levels int) *view {
+	v := &view{src: s}
+	for n := 0; n < levels && v != nil; n++ {
+		r.work += len(v.src)
+		v = v.undone()
+	}
+	return v
+}
+
+// scan replaces the secrets that a view shows.
+func (r *Redactor) scan(v *view) string {
+	sc := scanner{edit: newEdit(v), r: r}
+	for _, part := range v.stretches() {
+		sc.run(part[0], part[1])
+		sc.work += part[1] - part[0]
+	}
+	r.work += sc.work
+	return sc.finish()
 }
 
 // maxPasses bounds the passes over a text. What a pass leaves for the next is a

@@ -86,6 +86,14 @@ func TestSecretsBecomeTypedPlaceholders(t *testing.T) {
 		"npm configuration":                    {"npm config set //registry.example/:_authToken " + alnum40, "npm config set //registry.example/:_authToken [SECRET:token#1]"},
 		"login of a request":                   {`requests.get(u, auth=("bob", "hunter2x"))`, `requests.get(u, auth=("bob", "[SECRET:password#1]"))`},
 		"login of a client":                    {`req.SetBasicAuth("bob", "hunter2x")`, `req.SetBasicAuth("bob", "[SECRET:password#1]")`},
+		"escaped and plain, same number":       {`{"pass\u0077ord":"hunter2xyz"} hunter2xyz`, `{"pass\u0077ord":"[SECRET:password#1]"} [SECRET:password#1]`},
+		"named secret found again, escaped":    {`DB_PASSWORD=hunter2&xyz` + "\n" + `{"a":"hunter2\u0026xyz","b":"hunter2%26xyz, hunter2&amp;xyz"}`, "DB_PASSWORD=[SECRET:password#1]\n" + `{"a":"[SECRET:password#1]","b":"[SECRET:password#1], [SECRET:password#1]"}`},
+		"escape in a token":                    {join("ghp%5F", alnum40[:36]), "[SECRET:github-token#1]"},
+		"escaped name, escaped value":          {`{"passw\u006frd":"\u0068unter2\u0026xyz"}`, `{"passw\u006frd":"[SECRET:password#1]"}`},
+		"far from an escape":                   {"%41 " + strings.Repeat("x ", 2000) + "DB_PASSWORD=hunter2x", "%41 " + strings.Repeat("x ", 2000) + "DB_PASSWORD=[SECRET:password#1]"},
+		"escapes far apart":                    {"a%3D1 " + strings.Repeat("x ", 2000) + "postgres%3A%2F%2Fbob%3Ahunter2x%40db", "a%3D1 " + strings.Repeat("x ", 2000) + "postgres%3A%2F%2Fbob%3A[SECRET:url-password#1]%40db"},
+		"escapes in the JSON of JSON":          {`{"a":"{\"pass\\u0077ord\":\"hunter2x\"}"}`, `{"a":"{\"pass\\u0077ord\":\"[SECRET:password#1]\"}"}`},
+		"HTML in HTML in JSON":                 {`{"a":"\u0026amp;quot;password\u0026amp;quot;:\u0026amp;quot;hunter2x\u0026amp;quot;"}`, `{"a":"\u0026amp;quot;password\u0026amp;quot;:\u0026amp;quot;[SECRET:password#1]\u0026amp;quot;"}`},
 		"named secret found again":             {"DB_PASSWORD=hunter2xyz\nmysql -p hunter2xyz", "DB_PASSWORD=[SECRET:password#1]\nmysql -p [SECRET:password#1]"},
 	}
 	for name, tt := range tests {

@@ -2,16 +2,14 @@ package redact
 
 import "strings"
 
-// scanner goes through one text from left to right. Every rule looks a bounded
+// scanner goes through one view of a text from left to right. Every rule looks a bounded
 // distance back and either a bounded distance forward or to the end of what it
 // replaces, which keeps the whole pass linear.
 type scanner struct {
-	src    string
-	r      *Redactor
-	out    strings.Builder
-	copied int // bytes of src already written to out or replaced
-	uncut  int // up to here no token is cut by invisible characters, or it was dealt with
-	work   int // bytes looked at beside the scan itself
+	edit
+	r     *Redactor
+	uncut int // up to here no token is cut by invisible characters, or it was dealt with
+	work  int // bytes looked at beside the scan itself
 }
 
 // Byte classes of the scan.
@@ -23,10 +21,9 @@ const (
 	angle          // '>', which may end the tag before a value
 	call           // '('
 	dollar         // may begin a password hash
-	percent        // may begin an encoded '='
-	slash          // a backslash, which may begin an encoded '='
 	tilde          // stands in the client secrets of Azure
 	wide           // may begin a colon of East Asian text
+	copula         // may end the word for "is" of East Asian text
 )
 
 // classes is never written to.
@@ -37,13 +34,17 @@ var classes = func() (t [256]uint8) {
 		}
 	}
 	t[':'], t['='], t['['], t['>'], t['('] = assign, assign, bracket, angle, call
-	t['$'], t['%'], t['\\'], t['~'], t[0xEF] = dollar, percent, slash, tilde, wide
+	for _, c := range [...]byte{0x80, 0x94, 0xAF, 0xBA} {
+		t[c] = copula
+	}
+	t['$'], t['~'], t[0xEF] = dollar, tilde, wide
 	return t
 }()
 
-func (sc *scanner) run() {
+// run looks for what begins in src[from:to].
+func (sc *scanner) run(from, to int) {
 	s := sc.src
-	for i := 0; i < len(s); {
+	for i := max(from, sc.copied); i < to; {
 		switch classes[s[i]] {
 		case plain:
 			i++
@@ -62,44 +63,29 @@ func (sc *scanner) run() {
 		case bracket:
 			i = sc.bracket(i)
 		case angle:
-			i = sc.element(i, 1)
+			i = sc.element(i)
 		case call:
 			i = sc.call(i)
 		case dollar:
 			i = sc.hash(i)
-		case percent:
-			i = sc.encoded(i, "%3D", "%3d")
-		case slash:
-			if strings.HasPrefix(s[i:], `\u003e`) {
-				i = sc.element(i, len(`\u003e`))
-				continue
-			}
-			i = sc.encoded(i, `\u003d`, `\u003D`)
 		case tilde:
 			i = sc.azure(i)
+		case copula:
+			i = sc.foreignStatement(i)
 		default: // wide
-			i = sc.encoded(i, "：", "＝")
+			i = sc.fullWidth(i)
 		}
 	}
 }
 
-// encoded treats another spelling of a separator like the separator.
-func (sc *scanner) encoded(i int, spellings ...string) int {
-	for _, e := range spellings {
-		if strings.HasPrefix(sc.src[i:], e) {
-			return sc.assignment(i, len(e))
+// fullWidth treats the separators of East Asian text like the others.
+func (sc *scanner) fullWidth(i int) int {
+	for _, sign := range [...]string{"：", "＝"} {
+		if strings.HasPrefix(sc.src[i:], sign) {
+			return sc.assignment(i, len(sign))
 		}
 	}
 	return i + 1
-}
-
-// finish returns the text with the replacements made.
-func (sc *scanner) finish() string {
-	if sc.copied == 0 && sc.out.Len() == 0 {
-		return sc.src
-	}
-	sc.out.WriteString(sc.src[sc.copied:])
-	return sc.out.String()
 }
 
 // replace puts a placeholder in the place of src[start:end] and returns end.
@@ -108,9 +94,7 @@ func (sc *scanner) replace(start, end int, kind string, remember bool) int {
 	if start < sc.copied || start >= end {
 		return max(end, sc.copied)
 	}
-	sc.out.WriteString(sc.src[sc.copied:start])
-	sc.out.WriteString(sc.r.name(kind, stripHidden(sc.src[start:end]), remember))
-	sc.copied = end
+	sc.put(start, end, sc.r.name(kind, stripHidden(sc.src[start:end]), remember))
 	return end
 }
 
@@ -134,12 +118,14 @@ func (sc *scanner) ordinary(start, end int) bool {
 	}
 	if end+4 < len(s) && s[end] == ' ' {
 		switch n {
-		case 3, 5, 6: // key, set, ENV, Basic, Bearer, token, secret
-			return s[end+1] != 'i' && c|0x20 != 'b' && c|0x20 != 'e' && c|0x20 != 's'
+		case 1: // contraseña
+			return c != 'a' || start == 0 || s[start-1] < 128
+		case 3, 5, 6: // key, set, ENV, Basic, Bearer, token, secret, passe
+			return s[end+1] != 'i' && c|0x20 != 'b' && c|0x20 != 'e' && c|0x20 != 's' && s[start:end] != "passe"
 		case 2, 4: // BY, pass
 			return c|0x20 != 'b' && c|0x20 != 'p'
-		case 7, 8, 10: // machine, passwd, password, passphrase
-			return c|0x20 != 'm' && c|0x20 != 'p'
+		case 7, 8, 10: // machine, passwd, password, Kennwort, passphrase, contrasena, wachtwoord
+			return c|0x20 != 'm' && c|0x20 != 'p' && c|0x20 != 'k' && (n < 10 || c|0x20 != 'c' && c|0x20 != 'w')
 		}
 	}
 	return !(end < len(s) && (s[end] == '.' || s[end] == '/' || s[end] == ':' || s[end] == '+' || s[end] == '=' || s[end] == '%') && goesOn(s[start:end]))
@@ -283,7 +269,7 @@ func (sc *scanner) cut(start, end int) int {
 	if whole == end || len(token) < 15 {
 		return end
 	}
-	joined := scanner{src: token, r: sc.r}
+	joined := scanner{edit: newEdit(&view{src: token}), r: sc.r}
 	at := start
 	for i := range len(token) - 10 {
 		// A key begins after a joint or where a piece does.

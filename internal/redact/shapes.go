@@ -196,12 +196,20 @@ func luhn(digits []byte) bool {
 	return sum%10 == 0
 }
 
-// azure looks for the client secret whose sixth character is the '~' at i:
-// abc8Q~ and more than thirty others.
+// azure replaces the client secret whose sixth character is the '~' at i.
 func (sc *scanner) azure(i int) int {
+	if stop := sc.azureAt(i); stop > i {
+		return sc.replace(i-5, stop, kindAzureSecret, true)
+	}
+	return i + 1
+}
+
+// azureAt returns where the client secret ends whose sixth character is the '~' at
+// i, as in abc8Q~ and more than thirty others, and i for none.
+func (sc *scanner) azureAt(i int) int {
 	s := sc.src
 	if i < 5 || s[i-1] != 'Q' || !isDigit(s[i-2]) || !all(s[i-5:i-2], isSecretByte) || i > 5 && isAlnum(s[i-6]) && !afterEscape(s, i-5) && !(s[i-6] == 'm' && i > 6 && isDigit(s[i-7])) {
-		return i + 1
+		return i
 	}
 	n := span(s[i+1:], 41, isSecretByte)
 	for n > 0 && s[i+n] == '.' {
@@ -209,9 +217,9 @@ func (sc *scanner) azure(i int) int {
 	}
 	sc.work += n
 	if n < 30 || n > 40 {
-		return i + 1
+		return i
 	}
-	return sc.replace(i-5, i+1+n, kindAzureSecret, true)
+	return i + 1 + n
 }
 
 func isSecretByte(c byte) bool { return isWord(c) || c == '.' || c == '~' }
@@ -246,8 +254,16 @@ func mixed(s string) bool {
 	return digit && small && capital
 }
 
-// hash looks for a password hash of crypt(3) that begins with the '$' at i.
+// hash replaces the password hash of crypt(3) that begins with the '$' at i.
 func (sc *scanner) hash(i int) int {
+	if stop := sc.hashAt(i); stop > i {
+		return sc.replace(i, stop, KindPasswordHash, true)
+	}
+	return i + 1
+}
+
+// hashAt returns where the password hash ends that begins at i, i for none.
+func (sc *scanner) hashAt(i int) int {
 	s := sc.src
 	rest := s[i:]
 	for _, prefix := range [...]string{
@@ -264,10 +280,10 @@ func (sc *scanner) hash(i int) int {
 			n = last + comma
 		}
 		if n >= len(prefix)+26 && random(rest[len(prefix):n]) {
-			return sc.replace(i, i+n, KindPasswordHash, true)
+			return i + n
 		}
 	}
-	return i + 1
+	return i
 }
 
 func isHashByte(c byte) bool {

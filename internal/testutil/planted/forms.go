@@ -93,6 +93,8 @@ func ByForm() []Secret {
 		{"Azure client secret", "azure-client-secret", func(m Maker) string { return m.Of(AnyChar, 3) + "8Q~" + m.Token(34) }, ""},
 		{"Telegram", "telegram-token", func(m Maker) string { return "7" + m.Of(Digits, 9) + ":AA" + m.Token(33) }, ""},
 		{"JWT", "jwt", Maker.jwt, ""},
+		{"AWS key that begins with an escape", "aws-key", func(m Maker) string { return `\u0041KIA` + m.Of(base32, 16) }, ""},
+		{"OpenAI key with escapes", "openai-key", func(m Maker) string { return `\u0073k\u002dproj-` + m.Token(24) + `\u005f` + m.Token(24) }, ""},
 		{"bcrypt", "password-hash", func(m Maker) string { return "$2b$12$" + m.Of(AnyChar, 53) }, ""},
 		{"crypt", "password-hash", func(m Maker) string { return "$6$" + m.Of(AnyChar, 12) + "$" + m.Of(AnyChar, 86) }, ""},
 		{"Visa", "card-number", func(m Maker) string { return m.card("4", 16) }, ""},

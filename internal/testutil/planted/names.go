@@ -27,6 +27,26 @@ func ByName() []Secret {
 	} {
 		add("password", text, pass)
 	}
+	for _, text := range []string{ // with the escapes of JSON, addresses and HTML
+		`{"body":"{\u0022password\u0022:\u0022%s\u0022}"}`, `{"pass\u0077ord":"%s"}`, `["DB_PASSWORD\u003d%s"]`, `password\x3d"%s"`,
+		"{&quot;password&quot;:&quot;%s&quot;}", "{&#34;password&#34;:&#34;%s&#34;}", "{&#x22;password&#x22;:&#x22;%s&#x22;}", "{&amp;quot;password&amp;quot;:&amp;quot;%s&amp;quot;}",
+		"password%%3D%s", "q=%%7B%%22password%%22%%3A%%22%s%%22%%7D", "a=%%257B%%2522password%%2522%%253A%%2522%s%%2522%%257D",
+		`"\u5bc6\u7801\u662f%s\u3002"`, `"la contrase\u00f1a es %s"`,
+	} {
+		add("password", text, pass)
+	}
+	for _, text := range []string{ // commands
+		"set -x DB_PASSWORD %s", "set -gx DB_PASSWORD %s; and make", "set --export --global DB_PASSWORD '%s'", "echo %s | sudo -S ls", "echo '%s' | sudo -k -S ls", `echo -n "%s" | docker login -u bob --password-stdin`,
+		"printf '%%s\\n' \"%s\" | sudo -S ls", "htpasswd -b f bob %s", "htpasswd -cbB /etc/users bob '%s'", "htpasswd -nb bob %s",
+	} {
+		add("password", text, pass)
+	}
+	for _, text := range []string{ // sentences
+		"Das Passwort ist %s", "Das Passwort lautet %s.", "Das Kennwort ist: %s", "la contraseña es %s", "Contraseña: %s", "la contrasena es %s", "le mot de passe est %s", "Mot de passe : %s", "a senha é %s", "la password è %s",
+		"密码是%s", "密码是 %s。谢谢", "密码为：%s", "密碼是「%s」", "パスワードは %s です", "パスワードは%sです", "비밀번호는 %s 입니다", "пароль: %s", "Пароль — %s", "hasło: %s",
+	} {
+		add("password", text, pass)
+	}
 	for _, text := range []string{
 		"API_TOKEN=%s", `"access_token": "%s"`, `{"refreshToken":"%s"}`, "token: %s", "//registry.example/:_authToken=%s", "X-Auth-Token: %s", "X-Vault-Token: %s", "PRIVATE-TOKEN: %s",
 		`token = "%s"`, "CSRF_TOKEN: %s", "PHPSESSID=%s", "access token: %s",
@@ -84,6 +104,12 @@ func ByName() []Secret {
 	for _, text := range []string{
 		"https://bob:%s@x.example/p", "postgres://bob:%s@db:5432/x", "mongodb+srv://bob:%s@c.example/?w=1", "redis://:%s@cache:6379/0", "amqp://bob:%s@q/v", "https://%s@git.example/a/b.git",
 		"git clone https://oauth2:%s@git.example/x",
+	} {
+		add("url-password", text, word)
+	}
+	for _, text := range []string{
+		`{"dsn":"https:\/\/bob:%s@db\/x"}`, `{"u":"https:\u002f\u002fbob:%s@h"}`, "dsn=postgres%%3A%%2F%%2Fbob%%3A%s%%40db%%2Fx", "dsn=postgres%%253A%%252F%%252Fbob%%253A%s%%2540db",
+		"https&#58;&#x2F;&#x2f;bob&#58;%s&#64;db",
 	} {
 		add("url-password", text, word)
 	}
