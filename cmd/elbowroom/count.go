@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,7 +52,7 @@ func (cmd *countCommand) Run(ctx context.Context, p process) error {
 	}
 	out, err := conn.client.CountTokens(ctx, req)
 	if err != nil {
-		if status.Code(err) == codes.InvalidArgument && !cmd.Text && !json.Valid([]byte(text)) {
+		if status.Code(err) == codes.InvalidArgument && !cmd.Text && !strings.ContainsAny(firstSign(text), "{[") {
 			return fmt.Errorf("%s is no conversation in JSON (count plain text with --text): %s", cmd.File, status.Convert(err).Message())
 		}
 		return err
@@ -66,6 +65,12 @@ func (cmd *countCommand) Run(ctx context.Context, p process) error {
 	size.print(page)
 	printWarnings(page, out.GetWarnings())
 	return nil
+}
+
+// firstSign is the first character that is no white space.
+func firstSign(text string) string {
+	text = strings.TrimSpace(text)
+	return text[:min(len(text), 1)]
 }
 
 // invalidUTF8 is the offset of the first byte that is no part of a character, -1 for none.
