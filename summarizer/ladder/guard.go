@@ -44,7 +44,8 @@ type GuardOptions struct {
 	// MaxRetryAfter is the longest wait that a backend may ask for; a call whose
 	// backend asks for more is given up. Default 20 seconds.
 	MaxRetryAfter time.Duration
-	// BreakerFailures is how many failures in a row stop calls for BreakerDelay.
+	// BreakerFailures is how many requests that failed in a row, each with its
+	// retries, stop calls for BreakerDelay.
 	// Defaults 5 and 30 seconds.
 	BreakerFailures uint
 	BreakerDelay    time.Duration
