@@ -27,10 +27,6 @@ const (
 // clients that failed together do not come back together.
 const jitter = 0.2
 
-// FailureBreakerOpen is the failure of a call that was not made, because the
-// backend failed too often a short while ago.
-const FailureBreakerOpen summarizer.Failure = "breaker_open"
-
 // GuardOptions say how long to try. The zero value takes the defaults.
 type GuardOptions struct {
 	// AttemptTimeout bounds one attempt. Default 60 seconds.
@@ -117,7 +113,7 @@ func (g *Guarded) Complete(ctx context.Context, prompt summarizer.Prompt, onText
 		err = ctx.Err()
 	case errors.Is(err, circuitbreaker.ErrOpen):
 		err = &summarizer.BackendError{
-			Failure: FailureBreakerOpen, RetryAfter: g.breaker.RemainingDelay(),
+			Failure: summarizer.FailureBreakerOpen, RetryAfter: g.breaker.RemainingDelay(),
 			Err: errors.New("too many calls failed a short while ago"),
 		}
 	}

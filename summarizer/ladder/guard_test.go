@@ -145,7 +145,7 @@ func TestTheBreakerOpensAfterFailuresInARowAndClosesAgain(t *testing.T) {
 		got := []summarizer.Failure{failure(), failure(), failure()}
 		<-time.After(13 * time.Second)
 		got = append(got, failure(), failure())
-		want := []summarizer.Failure{summarizer.FailureAuth, summarizer.FailureAuth, FailureBreakerOpen, "", ""}
+		want := []summarizer.Failure{summarizer.FailureAuth, summarizer.FailureAuth, summarizer.FailureBreakerOpen, "", ""}
 		if diff := cmp.Diff(want, got); diff != "" || len(backend.at) != 4 {
 			t.Errorf("%d calls (-want +got):\n%s", len(backend.at), diff)
 		}
