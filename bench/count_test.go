@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,7 @@ func medians(b *testing.B, prepare func(i int) func() error) {
 	for i := 0; b.Loop(); i++ {
 		b.StopTimer()
 		call := prepare(i)
+		runtime.GC() // what preparing left behind is nobody's to pay for in the call
 		b.StartTimer()
 		start := time.Now()
 		if err := call(); err != nil {
