@@ -52,8 +52,19 @@ func newServer(counter *tokens.Counter) (*server.Server, error) {
 // dial starts the service on a free loopback port and connects to it.
 func dial(b *testing.B, counter *tokens.Counter) elbowroomv1.ContextServiceClient {
 	b.Helper()
+	client, stop := start(b, counter)
+	b.Cleanup(stop)
+	return client
+}
+
+// start is dial for those who stop the server themselves.
+func start(b *testing.B, counter *tokens.Counter) (client elbowroomv1.ContextServiceClient, stop func()) {
+	b.Helper()
 	srv, err := newServer(counter)
 	if err != nil {
+		b.Fatal(err)
+	}
+	if err := srv.Warm(b.Context()); err != nil { // as the service does before it listens
 		b.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -61,15 +72,16 @@ func dial(b *testing.B, counter *tokens.Counter) elbowroomv1.ContextServiceClien
 		b.Fatal(err)
 	}
 	go func() { _ = srv.Serve(listener) }()
-	b.Cleanup(func() { _ = srv.Shutdown(context.Background()) })
 	conn, err := grpc.NewClient(listener.Addr().String(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageLimit), grpc.MaxCallSendMsgSize(messageLimit)))
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = conn.Close() })
-	return elbowroomv1.NewContextServiceClient(conn)
+	return elbowroomv1.NewContextServiceClient(conn), func() {
+		_ = conn.Close()
+		_ = srv.Shutdown(context.Background())
+	}
 }
 
 // native wraps a request body.
