@@ -31,8 +31,8 @@ const (
 )
 
 // streamWindow is how many bytes of a request may arrive before the server says
-// go on. gRPC starts with 64 KB and a conversation of 1 MB then waits for a dozen
-// answers on its way, a tenth of the time of a count that is remembered.
+// go on. gRPC starts with 64 KB, and a conversation of 1 MB then waits for a dozen
+// answers on its way.
 const streamWindow = 2 << 20
 
 // Limits bound what one caller and all callers together may cost. The zero value
