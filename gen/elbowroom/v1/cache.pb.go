@@ -454,9 +454,11 @@ type ApplyCacheControlResponse struct {
 	// STRATEGY_ANCHORED: pass it back with the next request of this conversation. Empty otherwise.
 	CacheState []byte `protobuf:"bytes,9,opt,name=cache_state,json=cacheState,proto3" json:"cache_state,omitempty"`
 	// How the placement came about.
-	Plan          *CachePlan `protobuf:"bytes,10,opt,name=plan,proto3" json:"plan,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Plan *CachePlan `protobuf:"bytes,10,opt,name=plan,proto3" json:"plan,omitempty"`
+	// What the provider is expected to bill for the prompt. Not set when the layout is none.
+	PredictedUsage *PredictedUsage `protobuf:"bytes,11,opt,name=predicted_usage,json=predictedUsage,proto3" json:"predicted_usage,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ApplyCacheControlResponse) Reset() {
@@ -559,6 +561,124 @@ func (x *ApplyCacheControlResponse) GetPlan() *CachePlan {
 	return nil
 }
 
+func (x *ApplyCacheControlResponse) GetPredictedUsage() *PredictedUsage {
+	if x != nil {
+		return x.PredictedUsage
+	}
+	return nil
+}
+
+// PredictedUsage is how a prompt is expected to be billed, in tokens, when it is sent as it came back. The parts add up to the
+// prompt.
+type PredictedUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The whole prompt.
+	PromptTokens int32 `protobuf:"varint,1,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
+	// Read from the cache.
+	ReadTokens int32 `protobuf:"varint,2,opt,name=read_tokens,json=readTokens,proto3" json:"read_tokens,omitempty"`
+	// Written with a life of 5 minutes.
+	Write_5MTokens int32 `protobuf:"varint,3,opt,name=write_5m_tokens,json=write5mTokens,proto3" json:"write_5m_tokens,omitempty"`
+	// Written with a life of 1 hour.
+	Write_1HTokens int32 `protobuf:"varint,4,opt,name=write_1h_tokens,json=write1hTokens,proto3" json:"write_1h_tokens,omitempty"`
+	// Written where the provider has one life only.
+	WriteTokens int32 `protobuf:"varint,5,opt,name=write_tokens,json=writeTokens,proto3" json:"write_tokens,omitempty"`
+	// Neither read nor written.
+	UncachedTokens int32 `protobuf:"varint,6,opt,name=uncached_tokens,json=uncachedTokens,proto3" json:"uncached_tokens,omitempty"`
+	// What read_tokens rests on. ANCHOR: the previous request of the conversation, taken to be cached and alive. FIRST: nothing is
+	// known to be cached.
+	Basis string `protobuf:"bytes,7,opt,name=basis,proto3" json:"basis,omitempty"`
+	// Some of the sizes are estimates, a token for about four bytes, because counting would take longer than the call.
+	Estimated     bool `protobuf:"varint,8,opt,name=estimated,proto3" json:"estimated,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PredictedUsage) Reset() {
+	*x = PredictedUsage{}
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PredictedUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PredictedUsage) ProtoMessage() {}
+
+func (x *PredictedUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PredictedUsage.ProtoReflect.Descriptor instead.
+func (*PredictedUsage) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PredictedUsage) GetPromptTokens() int32 {
+	if x != nil {
+		return x.PromptTokens
+	}
+	return 0
+}
+
+func (x *PredictedUsage) GetReadTokens() int32 {
+	if x != nil {
+		return x.ReadTokens
+	}
+	return 0
+}
+
+func (x *PredictedUsage) GetWrite_5MTokens() int32 {
+	if x != nil {
+		return x.Write_5MTokens
+	}
+	return 0
+}
+
+func (x *PredictedUsage) GetWrite_1HTokens() int32 {
+	if x != nil {
+		return x.Write_1HTokens
+	}
+	return 0
+}
+
+func (x *PredictedUsage) GetWriteTokens() int32 {
+	if x != nil {
+		return x.WriteTokens
+	}
+	return 0
+}
+
+func (x *PredictedUsage) GetUncachedTokens() int32 {
+	if x != nil {
+		return x.UncachedTokens
+	}
+	return 0
+}
+
+func (x *PredictedUsage) GetBasis() string {
+	if x != nil {
+		return x.Basis
+	}
+	return ""
+}
+
+func (x *PredictedUsage) GetEstimated() bool {
+	if x != nil {
+		return x.Estimated
+	}
+	return false
+}
+
 // CachePlan says how a placement came about.
 type CachePlan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -576,7 +696,7 @@ type CachePlan struct {
 
 func (x *CachePlan) Reset() {
 	*x = CachePlan{}
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[2]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -588,7 +708,7 @@ func (x *CachePlan) String() string {
 func (*CachePlan) ProtoMessage() {}
 
 func (x *CachePlan) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[2]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -601,7 +721,7 @@ func (x *CachePlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CachePlan.ProtoReflect.Descriptor instead.
 func (*CachePlan) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{2}
+	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CachePlan) GetAnchor() string {
@@ -638,7 +758,7 @@ type CacheHint struct {
 
 func (x *CacheHint) Reset() {
 	*x = CacheHint{}
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[3]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -650,7 +770,7 @@ func (x *CacheHint) String() string {
 func (*CacheHint) ProtoMessage() {}
 
 func (x *CacheHint) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[3]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -663,7 +783,7 @@ func (x *CacheHint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CacheHint.ProtoReflect.Descriptor instead.
 func (*CacheHint) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{3}
+	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CacheHint) GetName() string {
@@ -701,7 +821,7 @@ type Breakpoint struct {
 
 func (x *Breakpoint) Reset() {
 	*x = Breakpoint{}
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[4]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -713,7 +833,7 @@ func (x *Breakpoint) String() string {
 func (*Breakpoint) ProtoMessage() {}
 
 func (x *Breakpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[4]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -726,7 +846,7 @@ func (x *Breakpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Breakpoint.ProtoReflect.Descriptor instead.
 func (*Breakpoint) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{4}
+	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Breakpoint) GetSection() Section {
@@ -786,7 +906,7 @@ type SkippedPlace struct {
 
 func (x *SkippedPlace) Reset() {
 	*x = SkippedPlace{}
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[5]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +918,7 @@ func (x *SkippedPlace) String() string {
 func (*SkippedPlace) ProtoMessage() {}
 
 func (x *SkippedPlace) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_cache_proto_msgTypes[5]
+	mi := &file_elbowroom_v1_cache_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +931,7 @@ func (x *SkippedPlace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkippedPlace.ProtoReflect.Descriptor instead.
 func (*SkippedPlace) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{5}
+	return file_elbowroom_v1_cache_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SkippedPlace) GetSection() Section {
@@ -858,7 +978,7 @@ const file_elbowroom_v1_cache_proto_rawDesc = "" +
 	"\fretry_anchor\x18\r \x01(\bR\vretryAnchor\x12,\n" +
 	"\rhead_messages\x18\x0e \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fheadMessages\x12)\n" +
 	"\vcache_state\x18\x0f \x01(\fB\b\xbaH\x05z\x03\x18\x80 R\n" +
-	"cacheState\"\xfb\x03\n" +
+	"cacheState\"\xc2\x04\n" +
 	"\x19ApplyCacheControlResponse\x12>\n" +
 	"\fconversation\x18\x01 \x01(\v2\x1a.elbowroom.v1.ConversationR\fconversation\x12(\n" +
 	"\x05edits\x18\x02 \x03(\v2\x12.elbowroom.v1.EditR\x05edits\x12.\n" +
@@ -871,7 +991,18 @@ const file_elbowroom_v1_cache_proto_rawDesc = "" +
 	"\vcache_state\x18\t \x01(\fR\n" +
 	"cacheState\x12+\n" +
 	"\x04plan\x18\n" +
-	" \x01(\v2\x17.elbowroom.v1.CachePlanR\x04plan\"f\n" +
+	" \x01(\v2\x17.elbowroom.v1.CachePlanR\x04plan\x12E\n" +
+	"\x0fpredicted_usage\x18\v \x01(\v2\x1c.elbowroom.v1.PredictedUsageR\x0epredictedUsage\"\xa6\x02\n" +
+	"\x0ePredictedUsage\x12#\n" +
+	"\rprompt_tokens\x18\x01 \x01(\x05R\fpromptTokens\x12\x1f\n" +
+	"\vread_tokens\x18\x02 \x01(\x05R\n" +
+	"readTokens\x12&\n" +
+	"\x0fwrite_5m_tokens\x18\x03 \x01(\x05R\rwrite5mTokens\x12&\n" +
+	"\x0fwrite_1h_tokens\x18\x04 \x01(\x05R\rwrite1hTokens\x12!\n" +
+	"\fwrite_tokens\x18\x05 \x01(\x05R\vwriteTokens\x12'\n" +
+	"\x0funcached_tokens\x18\x06 \x01(\x05R\x0euncachedTokens\x12\x14\n" +
+	"\x05basis\x18\a \x01(\tR\x05basis\x12\x1c\n" +
+	"\testimated\x18\b \x01(\bR\testimated\"f\n" +
 	"\tCachePlan\x12\x16\n" +
 	"\x06anchor\x18\x01 \x01(\tR\x06anchor\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12+\n" +
@@ -937,49 +1068,51 @@ func file_elbowroom_v1_cache_proto_rawDescGZIP() []byte {
 }
 
 var file_elbowroom_v1_cache_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_elbowroom_v1_cache_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_elbowroom_v1_cache_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_elbowroom_v1_cache_proto_goTypes = []any{
 	(Layout)(0),                       // 0: elbowroom.v1.Layout
 	(Strategy)(0),                     // 1: elbowroom.v1.Strategy
 	(ExistingMarks)(0),                // 2: elbowroom.v1.ExistingMarks
 	(*ApplyCacheControlRequest)(nil),  // 3: elbowroom.v1.ApplyCacheControlRequest
 	(*ApplyCacheControlResponse)(nil), // 4: elbowroom.v1.ApplyCacheControlResponse
-	(*CachePlan)(nil),                 // 5: elbowroom.v1.CachePlan
-	(*CacheHint)(nil),                 // 6: elbowroom.v1.CacheHint
-	(*Breakpoint)(nil),                // 7: elbowroom.v1.Breakpoint
-	(*SkippedPlace)(nil),              // 8: elbowroom.v1.SkippedPlace
-	(*Conversation)(nil),              // 9: elbowroom.v1.Conversation
-	(CacheTtl)(0),                     // 10: elbowroom.v1.CacheTtl
-	(View)(0),                         // 11: elbowroom.v1.View
-	(*Edit)(nil),                      // 12: elbowroom.v1.Edit
-	(*Splice)(nil),                    // 13: elbowroom.v1.Splice
-	(*Warning)(nil),                   // 14: elbowroom.v1.Warning
-	(Section)(0),                      // 15: elbowroom.v1.Section
+	(*PredictedUsage)(nil),            // 5: elbowroom.v1.PredictedUsage
+	(*CachePlan)(nil),                 // 6: elbowroom.v1.CachePlan
+	(*CacheHint)(nil),                 // 7: elbowroom.v1.CacheHint
+	(*Breakpoint)(nil),                // 8: elbowroom.v1.Breakpoint
+	(*SkippedPlace)(nil),              // 9: elbowroom.v1.SkippedPlace
+	(*Conversation)(nil),              // 10: elbowroom.v1.Conversation
+	(CacheTtl)(0),                     // 11: elbowroom.v1.CacheTtl
+	(View)(0),                         // 12: elbowroom.v1.View
+	(*Edit)(nil),                      // 13: elbowroom.v1.Edit
+	(*Splice)(nil),                    // 14: elbowroom.v1.Splice
+	(*Warning)(nil),                   // 15: elbowroom.v1.Warning
+	(Section)(0),                      // 16: elbowroom.v1.Section
 }
 var file_elbowroom_v1_cache_proto_depIdxs = []int32{
-	9,  // 0: elbowroom.v1.ApplyCacheControlRequest.conversation:type_name -> elbowroom.v1.Conversation
+	10, // 0: elbowroom.v1.ApplyCacheControlRequest.conversation:type_name -> elbowroom.v1.Conversation
 	0,  // 1: elbowroom.v1.ApplyCacheControlRequest.layout:type_name -> elbowroom.v1.Layout
 	1,  // 2: elbowroom.v1.ApplyCacheControlRequest.strategy:type_name -> elbowroom.v1.Strategy
-	10, // 3: elbowroom.v1.ApplyCacheControlRequest.ttl:type_name -> elbowroom.v1.CacheTtl
+	11, // 3: elbowroom.v1.ApplyCacheControlRequest.ttl:type_name -> elbowroom.v1.CacheTtl
 	2,  // 4: elbowroom.v1.ApplyCacheControlRequest.existing:type_name -> elbowroom.v1.ExistingMarks
-	11, // 5: elbowroom.v1.ApplyCacheControlRequest.view:type_name -> elbowroom.v1.View
-	9,  // 6: elbowroom.v1.ApplyCacheControlResponse.conversation:type_name -> elbowroom.v1.Conversation
-	12, // 7: elbowroom.v1.ApplyCacheControlResponse.edits:type_name -> elbowroom.v1.Edit
-	13, // 8: elbowroom.v1.ApplyCacheControlResponse.splices:type_name -> elbowroom.v1.Splice
-	7,  // 9: elbowroom.v1.ApplyCacheControlResponse.breakpoints:type_name -> elbowroom.v1.Breakpoint
-	8,  // 10: elbowroom.v1.ApplyCacheControlResponse.skipped:type_name -> elbowroom.v1.SkippedPlace
+	12, // 5: elbowroom.v1.ApplyCacheControlRequest.view:type_name -> elbowroom.v1.View
+	10, // 6: elbowroom.v1.ApplyCacheControlResponse.conversation:type_name -> elbowroom.v1.Conversation
+	13, // 7: elbowroom.v1.ApplyCacheControlResponse.edits:type_name -> elbowroom.v1.Edit
+	14, // 8: elbowroom.v1.ApplyCacheControlResponse.splices:type_name -> elbowroom.v1.Splice
+	8,  // 9: elbowroom.v1.ApplyCacheControlResponse.breakpoints:type_name -> elbowroom.v1.Breakpoint
+	9,  // 10: elbowroom.v1.ApplyCacheControlResponse.skipped:type_name -> elbowroom.v1.SkippedPlace
 	0,  // 11: elbowroom.v1.ApplyCacheControlResponse.layout:type_name -> elbowroom.v1.Layout
-	14, // 12: elbowroom.v1.ApplyCacheControlResponse.warnings:type_name -> elbowroom.v1.Warning
-	5,  // 13: elbowroom.v1.ApplyCacheControlResponse.plan:type_name -> elbowroom.v1.CachePlan
-	6,  // 14: elbowroom.v1.CachePlan.hint:type_name -> elbowroom.v1.CacheHint
-	15, // 15: elbowroom.v1.Breakpoint.section:type_name -> elbowroom.v1.Section
-	10, // 16: elbowroom.v1.Breakpoint.ttl:type_name -> elbowroom.v1.CacheTtl
-	15, // 17: elbowroom.v1.SkippedPlace.section:type_name -> elbowroom.v1.Section
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	15, // 12: elbowroom.v1.ApplyCacheControlResponse.warnings:type_name -> elbowroom.v1.Warning
+	6,  // 13: elbowroom.v1.ApplyCacheControlResponse.plan:type_name -> elbowroom.v1.CachePlan
+	5,  // 14: elbowroom.v1.ApplyCacheControlResponse.predicted_usage:type_name -> elbowroom.v1.PredictedUsage
+	7,  // 15: elbowroom.v1.CachePlan.hint:type_name -> elbowroom.v1.CacheHint
+	16, // 16: elbowroom.v1.Breakpoint.section:type_name -> elbowroom.v1.Section
+	11, // 17: elbowroom.v1.Breakpoint.ttl:type_name -> elbowroom.v1.CacheTtl
+	16, // 18: elbowroom.v1.SkippedPlace.section:type_name -> elbowroom.v1.Section
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_elbowroom_v1_cache_proto_init() }
@@ -994,7 +1127,7 @@ func file_elbowroom_v1_cache_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_elbowroom_v1_cache_proto_rawDesc), len(file_elbowroom_v1_cache_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

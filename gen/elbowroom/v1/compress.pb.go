@@ -1474,7 +1474,9 @@ type CompressionReport struct {
 	// What became of the facts of the summarized messages. Not set when nothing was summarized in this call.
 	Fidelity *Fidelity `protobuf:"bytes,31,opt,name=fidelity,proto3" json:"fidelity,omitempty"`
 	// Secrets replaced by placeholders before the summarizer saw the text, by kind, sorted by kind.
-	Redactions    []*Redaction `protobuf:"bytes,32,rep,name=redactions,proto3" json:"redactions,omitempty"`
+	Redactions []*Redaction `protobuf:"bytes,32,rep,name=redactions,proto3" json:"redactions,omitempty"`
+	// What the change does to the provider's prompt cache. Not set when nothing changed and nothing was planned.
+	CacheEffect   *CacheEffect `protobuf:"bytes,33,opt,name=cache_effect,json=cacheEffect,proto3" json:"cache_effect,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1733,6 +1735,143 @@ func (x *CompressionReport) GetRedactions() []*Redaction {
 	return nil
 }
 
+func (x *CompressionReport) GetCacheEffect() *CacheEffect {
+	if x != nil {
+		return x.CacheEffect
+	}
+	return nil
+}
+
+// CacheEffect says what a compression costs and saves where the provider caches prompts: what stands behind the first changed byte
+// is written anew once, and what was removed is read no more in every further turn.
+type CacheEffect struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Offset of the first changed byte in the request's JSON. Not set for the typed form and for a plan.
+	FirstChangedByte *int64 `protobuf:"varint,1,opt,name=first_changed_byte,json=firstChangedByte,proto3,oneof" json:"first_changed_byte,omitempty"`
+	// Tokens before the first change: they can still be read from the cache.
+	KeptTokens int32 `protobuf:"varint,2,opt,name=kept_tokens,json=keptTokens,proto3" json:"kept_tokens,omitempty"`
+	// Tokens of the result behind the first change: they are written anew once.
+	RewrittenTokens int32 `protobuf:"varint,3,opt,name=rewritten_tokens,json=rewrittenTokens,proto3" json:"rewritten_tokens,omitempty"`
+	// Tokens that further turns no longer send.
+	SavedTokens int32 `protobuf:"varint,4,opt,name=saved_tokens,json=savedTokens,proto3" json:"saved_tokens,omitempty"`
+	// Cost of the summarizer's calls in uncached input tokens of the main model: what they read, and five times what they wrote, as if
+	// the main model had made them. 0 for the embedded summarizer.
+	SummaryCostTokens int32 `protobuf:"varint,5,opt,name=summary_cost_tokens,json=summaryCostTokens,proto3" json:"summary_cost_tokens,omitempty"`
+	// After how many further turns the smaller prompt has paid for the rewriting, on cost alone and with a warm cache. 0: at once.
+	// Not set: never.
+	PaybackTurns *int32 `protobuf:"varint,6,opt,name=payback_turns,json=paybackTurns,proto3,oneof" json:"payback_turns,omitempty"`
+	// Price multiples used: of a token read from the cache and of one written, to an uncached one.
+	ReadMultiple float64 `protobuf:"fixed64,7,opt,name=read_multiple,json=readMultiple,proto3" json:"read_multiple,omitempty"`
+	// See read_multiple.
+	WriteMultiple float64 `protobuf:"fixed64,8,opt,name=write_multiple,json=writeMultiple,proto3" json:"write_multiple,omitempty"`
+	// What follows from it, for people.
+	Advice string `protobuf:"bytes,9,opt,name=advice,proto3" json:"advice,omitempty"`
+	// The figures are those of a plan, taken from budgets, not of a result.
+	Planned       bool `protobuf:"varint,10,opt,name=planned,proto3" json:"planned,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CacheEffect) Reset() {
+	*x = CacheEffect{}
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CacheEffect) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CacheEffect) ProtoMessage() {}
+
+func (x *CacheEffect) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CacheEffect.ProtoReflect.Descriptor instead.
+func (*CacheEffect) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *CacheEffect) GetFirstChangedByte() int64 {
+	if x != nil && x.FirstChangedByte != nil {
+		return *x.FirstChangedByte
+	}
+	return 0
+}
+
+func (x *CacheEffect) GetKeptTokens() int32 {
+	if x != nil {
+		return x.KeptTokens
+	}
+	return 0
+}
+
+func (x *CacheEffect) GetRewrittenTokens() int32 {
+	if x != nil {
+		return x.RewrittenTokens
+	}
+	return 0
+}
+
+func (x *CacheEffect) GetSavedTokens() int32 {
+	if x != nil {
+		return x.SavedTokens
+	}
+	return 0
+}
+
+func (x *CacheEffect) GetSummaryCostTokens() int32 {
+	if x != nil {
+		return x.SummaryCostTokens
+	}
+	return 0
+}
+
+func (x *CacheEffect) GetPaybackTurns() int32 {
+	if x != nil && x.PaybackTurns != nil {
+		return *x.PaybackTurns
+	}
+	return 0
+}
+
+func (x *CacheEffect) GetReadMultiple() float64 {
+	if x != nil {
+		return x.ReadMultiple
+	}
+	return 0
+}
+
+func (x *CacheEffect) GetWriteMultiple() float64 {
+	if x != nil {
+		return x.WriteMultiple
+	}
+	return 0
+}
+
+func (x *CacheEffect) GetAdvice() string {
+	if x != nil {
+		return x.Advice
+	}
+	return ""
+}
+
+func (x *CacheEffect) GetPlanned() bool {
+	if x != nil {
+		return x.Planned
+	}
+	return false
+}
+
 // Continuity says whether an earlier compression was taken over. A caller that sends its full original history every turn gets
 // the same compressed prefix until the next compression.
 type Continuity struct {
@@ -1751,7 +1890,7 @@ type Continuity struct {
 
 func (x *Continuity) Reset() {
 	*x = Continuity{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1763,7 +1902,7 @@ func (x *Continuity) String() string {
 func (*Continuity) ProtoMessage() {}
 
 func (x *Continuity) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[5]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1776,7 +1915,7 @@ func (x *Continuity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Continuity.ProtoReflect.Descriptor instead.
 func (*Continuity) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{5}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Continuity) GetResult() ContinuityResult {
@@ -1829,7 +1968,7 @@ type Fidelity struct {
 
 func (x *Fidelity) Reset() {
 	*x = Fidelity{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1841,7 +1980,7 @@ func (x *Fidelity) String() string {
 func (*Fidelity) ProtoMessage() {}
 
 func (x *Fidelity) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[6]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1854,7 +1993,7 @@ func (x *Fidelity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fidelity.ProtoReflect.Descriptor instead.
 func (*Fidelity) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{6}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Fidelity) GetFacts() int32 {
@@ -1917,7 +2056,7 @@ type FidelityItem struct {
 
 func (x *FidelityItem) Reset() {
 	*x = FidelityItem{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1929,7 +2068,7 @@ func (x *FidelityItem) String() string {
 func (*FidelityItem) ProtoMessage() {}
 
 func (x *FidelityItem) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[7]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1942,7 +2081,7 @@ func (x *FidelityItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FidelityItem.ProtoReflect.Descriptor instead.
 func (*FidelityItem) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{7}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FidelityItem) GetFate() FactFate {
@@ -1986,7 +2125,7 @@ type Redaction struct {
 
 func (x *Redaction) Reset() {
 	*x = Redaction{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1998,7 +2137,7 @@ func (x *Redaction) String() string {
 func (*Redaction) ProtoMessage() {}
 
 func (x *Redaction) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[8]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2011,7 +2150,7 @@ func (x *Redaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Redaction.ProtoReflect.Descriptor instead.
 func (*Redaction) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{8}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Redaction) GetKind() string {
@@ -2049,7 +2188,7 @@ type RemovedContent struct {
 
 func (x *RemovedContent) Reset() {
 	*x = RemovedContent{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2061,7 +2200,7 @@ func (x *RemovedContent) String() string {
 func (*RemovedContent) ProtoMessage() {}
 
 func (x *RemovedContent) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[9]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2074,7 +2213,7 @@ func (x *RemovedContent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovedContent.ProtoReflect.Descriptor instead.
 func (*RemovedContent) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{9}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RemovedContent) GetMessages() int32 {
@@ -2136,7 +2275,7 @@ type Region struct {
 
 func (x *Region) Reset() {
 	*x = Region{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[10]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2148,7 +2287,7 @@ func (x *Region) String() string {
 func (*Region) ProtoMessage() {}
 
 func (x *Region) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[10]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2161,7 +2300,7 @@ func (x *Region) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Region.ProtoReflect.Descriptor instead.
 func (*Region) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{10}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Region) GetKind() RegionKind {
@@ -2213,7 +2352,7 @@ type PrunedItem struct {
 
 func (x *PrunedItem) Reset() {
 	*x = PrunedItem{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[11]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2225,7 +2364,7 @@ func (x *PrunedItem) String() string {
 func (*PrunedItem) ProtoMessage() {}
 
 func (x *PrunedItem) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[11]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2238,7 +2377,7 @@ func (x *PrunedItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrunedItem.ProtoReflect.Descriptor instead.
 func (*PrunedItem) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{11}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PrunedItem) GetMessageIndex() int32 {
@@ -2298,7 +2437,7 @@ type Repair struct {
 
 func (x *Repair) Reset() {
 	*x = Repair{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[12]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2310,7 +2449,7 @@ func (x *Repair) String() string {
 func (*Repair) ProtoMessage() {}
 
 func (x *Repair) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[12]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2323,7 +2462,7 @@ func (x *Repair) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Repair.ProtoReflect.Descriptor instead.
 func (*Repair) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{12}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Repair) GetKind() RepairKind {
@@ -2364,7 +2503,7 @@ type FailedRung struct {
 
 func (x *FailedRung) Reset() {
 	*x = FailedRung{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[13]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2376,7 +2515,7 @@ func (x *FailedRung) String() string {
 func (*FailedRung) ProtoMessage() {}
 
 func (x *FailedRung) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[13]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2389,7 +2528,7 @@ func (x *FailedRung) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailedRung.ProtoReflect.Descriptor instead.
 func (*FailedRung) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{13}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *FailedRung) GetSummarizer() string {
@@ -2442,7 +2581,7 @@ type SummarizerUsage struct {
 
 func (x *SummarizerUsage) Reset() {
 	*x = SummarizerUsage{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[14]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2454,7 +2593,7 @@ func (x *SummarizerUsage) String() string {
 func (*SummarizerUsage) ProtoMessage() {}
 
 func (x *SummarizerUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[14]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2467,7 +2606,7 @@ func (x *SummarizerUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SummarizerUsage.ProtoReflect.Descriptor instead.
 func (*SummarizerUsage) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{14}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SummarizerUsage) GetSummarizer() string {
@@ -2523,7 +2662,7 @@ type StreamCompressRequest struct {
 
 func (x *StreamCompressRequest) Reset() {
 	*x = StreamCompressRequest{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[15]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2535,7 +2674,7 @@ func (x *StreamCompressRequest) String() string {
 func (*StreamCompressRequest) ProtoMessage() {}
 
 func (x *StreamCompressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[15]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2548,7 +2687,7 @@ func (x *StreamCompressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamCompressRequest.ProtoReflect.Descriptor instead.
 func (*StreamCompressRequest) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{15}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StreamCompressRequest) GetRequest() *CompressRequest {
@@ -2575,7 +2714,7 @@ type StreamCompressResponse struct {
 
 func (x *StreamCompressResponse) Reset() {
 	*x = StreamCompressResponse{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[16]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2587,7 +2726,7 @@ func (x *StreamCompressResponse) String() string {
 func (*StreamCompressResponse) ProtoMessage() {}
 
 func (x *StreamCompressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[16]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2600,7 +2739,7 @@ func (x *StreamCompressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamCompressResponse.ProtoReflect.Descriptor instead.
 func (*StreamCompressResponse) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{16}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StreamCompressResponse) GetEvent() isStreamCompressResponse_Event {
@@ -2679,7 +2818,7 @@ type CompressProgress struct {
 
 func (x *CompressProgress) Reset() {
 	*x = CompressProgress{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[17]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2691,7 +2830,7 @@ func (x *CompressProgress) String() string {
 func (*CompressProgress) ProtoMessage() {}
 
 func (x *CompressProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[17]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2704,7 +2843,7 @@ func (x *CompressProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressProgress.ProtoReflect.Descriptor instead.
 func (*CompressProgress) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{17}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CompressProgress) GetPhase() CompressPhase {
@@ -2750,7 +2889,7 @@ type SummaryPiece struct {
 
 func (x *SummaryPiece) Reset() {
 	*x = SummaryPiece{}
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[18]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2762,7 +2901,7 @@ func (x *SummaryPiece) String() string {
 func (*SummaryPiece) ProtoMessage() {}
 
 func (x *SummaryPiece) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_compress_proto_msgTypes[18]
+	mi := &file_elbowroom_v1_compress_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2775,7 +2914,7 @@ func (x *SummaryPiece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SummaryPiece.ProtoReflect.Descriptor instead.
 func (*SummaryPiece) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{18}
+	return file_elbowroom_v1_compress_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SummaryPiece) GetText() string {
@@ -2877,7 +3016,7 @@ const file_elbowroom_v1_compress_proto_rawDesc = "" +
 	"\x05Usage\x12,\n" +
 	"\rprompt_tokens\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fpromptTokens\x124\n" +
 	"\x11completion_tokens\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x10completionTokens\x12,\n" +
-	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\xce\v\n" +
+	"\rmessage_count\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fmessageCount\"\x8c\f\n" +
 	"\x11CompressionReport\x12#\n" +
 	"\rtokens_before\x18\x01 \x01(\x05R\ftokensBefore\x12!\n" +
 	"\ftokens_after\x18\x02 \x01(\x05R\vtokensAfter\x12%\n" +
@@ -2917,9 +3056,25 @@ const file_elbowroom_v1_compress_proto_rawDesc = "" +
 	"\bfidelity\x18\x1f \x01(\v2\x16.elbowroom.v1.FidelityR\bfidelity\x127\n" +
 	"\n" +
 	"redactions\x18  \x03(\v2\x17.elbowroom.v1.RedactionR\n" +
-	"redactionsB\x10\n" +
+	"redactions\x12<\n" +
+	"\fcache_effect\x18! \x01(\v2\x19.elbowroom.v1.CacheEffectR\vcacheEffectB\x10\n" +
 	"\x0e_summary_indexB\x16\n" +
-	"\x14_first_changed_index\"\x97\x01\n" +
+	"\x14_first_changed_index\"\xb0\x03\n" +
+	"\vCacheEffect\x121\n" +
+	"\x12first_changed_byte\x18\x01 \x01(\x03H\x00R\x10firstChangedByte\x88\x01\x01\x12\x1f\n" +
+	"\vkept_tokens\x18\x02 \x01(\x05R\n" +
+	"keptTokens\x12)\n" +
+	"\x10rewritten_tokens\x18\x03 \x01(\x05R\x0frewrittenTokens\x12!\n" +
+	"\fsaved_tokens\x18\x04 \x01(\x05R\vsavedTokens\x12.\n" +
+	"\x13summary_cost_tokens\x18\x05 \x01(\x05R\x11summaryCostTokens\x12(\n" +
+	"\rpayback_turns\x18\x06 \x01(\x05H\x01R\fpaybackTurns\x88\x01\x01\x12#\n" +
+	"\rread_multiple\x18\a \x01(\x01R\freadMultiple\x12%\n" +
+	"\x0ewrite_multiple\x18\b \x01(\x01R\rwriteMultiple\x12\x16\n" +
+	"\x06advice\x18\t \x01(\tR\x06advice\x12\x18\n" +
+	"\aplanned\x18\n" +
+	" \x01(\bR\aplannedB\x15\n" +
+	"\x13_first_changed_byteB\x10\n" +
+	"\x0e_payback_turns\"\x97\x01\n" +
 	"\n" +
 	"Continuity\x126\n" +
 	"\x06result\x18\x01 \x01(\x0e2\x1e.elbowroom.v1.ContinuityResultR\x06result\x12\x14\n" +
@@ -3099,7 +3254,7 @@ func file_elbowroom_v1_compress_proto_rawDescGZIP() []byte {
 }
 
 var file_elbowroom_v1_compress_proto_enumTypes = make([]protoimpl.EnumInfo, 14)
-var file_elbowroom_v1_compress_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_elbowroom_v1_compress_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_elbowroom_v1_compress_proto_goTypes = []any{
 	(Layer)(0),                     // 0: elbowroom.v1.Layer
 	(Outcome)(0),                   // 1: elbowroom.v1.Outcome
@@ -3120,71 +3275,73 @@ var file_elbowroom_v1_compress_proto_goTypes = []any{
 	(*CompressionPolicy)(nil),      // 16: elbowroom.v1.CompressionPolicy
 	(*Usage)(nil),                  // 17: elbowroom.v1.Usage
 	(*CompressionReport)(nil),      // 18: elbowroom.v1.CompressionReport
-	(*Continuity)(nil),             // 19: elbowroom.v1.Continuity
-	(*Fidelity)(nil),               // 20: elbowroom.v1.Fidelity
-	(*FidelityItem)(nil),           // 21: elbowroom.v1.FidelityItem
-	(*Redaction)(nil),              // 22: elbowroom.v1.Redaction
-	(*RemovedContent)(nil),         // 23: elbowroom.v1.RemovedContent
-	(*Region)(nil),                 // 24: elbowroom.v1.Region
-	(*PrunedItem)(nil),             // 25: elbowroom.v1.PrunedItem
-	(*Repair)(nil),                 // 26: elbowroom.v1.Repair
-	(*FailedRung)(nil),             // 27: elbowroom.v1.FailedRung
-	(*SummarizerUsage)(nil),        // 28: elbowroom.v1.SummarizerUsage
-	(*StreamCompressRequest)(nil),  // 29: elbowroom.v1.StreamCompressRequest
-	(*StreamCompressResponse)(nil), // 30: elbowroom.v1.StreamCompressResponse
-	(*CompressProgress)(nil),       // 31: elbowroom.v1.CompressProgress
-	(*SummaryPiece)(nil),           // 32: elbowroom.v1.SummaryPiece
-	(*Conversation)(nil),           // 33: elbowroom.v1.Conversation
-	(View)(0),                      // 34: elbowroom.v1.View
-	(*Edit)(nil),                   // 35: elbowroom.v1.Edit
-	(*Splice)(nil),                 // 36: elbowroom.v1.Splice
-	(*durationpb.Duration)(nil),    // 37: google.protobuf.Duration
-	(*Warning)(nil),                // 38: elbowroom.v1.Warning
+	(*CacheEffect)(nil),            // 19: elbowroom.v1.CacheEffect
+	(*Continuity)(nil),             // 20: elbowroom.v1.Continuity
+	(*Fidelity)(nil),               // 21: elbowroom.v1.Fidelity
+	(*FidelityItem)(nil),           // 22: elbowroom.v1.FidelityItem
+	(*Redaction)(nil),              // 23: elbowroom.v1.Redaction
+	(*RemovedContent)(nil),         // 24: elbowroom.v1.RemovedContent
+	(*Region)(nil),                 // 25: elbowroom.v1.Region
+	(*PrunedItem)(nil),             // 26: elbowroom.v1.PrunedItem
+	(*Repair)(nil),                 // 27: elbowroom.v1.Repair
+	(*FailedRung)(nil),             // 28: elbowroom.v1.FailedRung
+	(*SummarizerUsage)(nil),        // 29: elbowroom.v1.SummarizerUsage
+	(*StreamCompressRequest)(nil),  // 30: elbowroom.v1.StreamCompressRequest
+	(*StreamCompressResponse)(nil), // 31: elbowroom.v1.StreamCompressResponse
+	(*CompressProgress)(nil),       // 32: elbowroom.v1.CompressProgress
+	(*SummaryPiece)(nil),           // 33: elbowroom.v1.SummaryPiece
+	(*Conversation)(nil),           // 34: elbowroom.v1.Conversation
+	(View)(0),                      // 35: elbowroom.v1.View
+	(*Edit)(nil),                   // 36: elbowroom.v1.Edit
+	(*Splice)(nil),                 // 37: elbowroom.v1.Splice
+	(*durationpb.Duration)(nil),    // 38: google.protobuf.Duration
+	(*Warning)(nil),                // 39: elbowroom.v1.Warning
 }
 var file_elbowroom_v1_compress_proto_depIdxs = []int32{
-	33, // 0: elbowroom.v1.CompressRequest.conversation:type_name -> elbowroom.v1.Conversation
+	34, // 0: elbowroom.v1.CompressRequest.conversation:type_name -> elbowroom.v1.Conversation
 	16, // 1: elbowroom.v1.CompressRequest.policy:type_name -> elbowroom.v1.CompressionPolicy
 	0,  // 2: elbowroom.v1.CompressRequest.layer:type_name -> elbowroom.v1.Layer
 	17, // 3: elbowroom.v1.CompressRequest.last_usage:type_name -> elbowroom.v1.Usage
-	34, // 4: elbowroom.v1.CompressRequest.view:type_name -> elbowroom.v1.View
+	35, // 4: elbowroom.v1.CompressRequest.view:type_name -> elbowroom.v1.View
 	1,  // 5: elbowroom.v1.CompressResponse.outcome:type_name -> elbowroom.v1.Outcome
-	33, // 6: elbowroom.v1.CompressResponse.conversation:type_name -> elbowroom.v1.Conversation
-	35, // 7: elbowroom.v1.CompressResponse.edits:type_name -> elbowroom.v1.Edit
-	36, // 8: elbowroom.v1.CompressResponse.splices:type_name -> elbowroom.v1.Splice
+	34, // 6: elbowroom.v1.CompressResponse.conversation:type_name -> elbowroom.v1.Conversation
+	36, // 7: elbowroom.v1.CompressResponse.edits:type_name -> elbowroom.v1.Edit
+	37, // 8: elbowroom.v1.CompressResponse.splices:type_name -> elbowroom.v1.Splice
 	18, // 9: elbowroom.v1.CompressResponse.report:type_name -> elbowroom.v1.CompressionReport
 	2,  // 10: elbowroom.v1.CompressionPolicy.profile:type_name -> elbowroom.v1.Profile
 	3,  // 11: elbowroom.v1.CompressionPolicy.system_note:type_name -> elbowroom.v1.SystemNote
 	4,  // 12: elbowroom.v1.CompressionPolicy.thinking:type_name -> elbowroom.v1.ThinkingPolicy
 	5,  // 13: elbowroom.v1.CompressionPolicy.alternation:type_name -> elbowroom.v1.Alternation
 	6,  // 14: elbowroom.v1.CompressionPolicy.failure_policy:type_name -> elbowroom.v1.FailurePolicy
-	24, // 15: elbowroom.v1.CompressionReport.regions:type_name -> elbowroom.v1.Region
-	25, // 16: elbowroom.v1.CompressionReport.pruned:type_name -> elbowroom.v1.PrunedItem
-	26, // 17: elbowroom.v1.CompressionReport.repairs:type_name -> elbowroom.v1.Repair
+	25, // 15: elbowroom.v1.CompressionReport.regions:type_name -> elbowroom.v1.Region
+	26, // 16: elbowroom.v1.CompressionReport.pruned:type_name -> elbowroom.v1.PrunedItem
+	27, // 17: elbowroom.v1.CompressionReport.repairs:type_name -> elbowroom.v1.Repair
 	12, // 18: elbowroom.v1.CompressionReport.rung:type_name -> elbowroom.v1.Rung
-	27, // 19: elbowroom.v1.CompressionReport.failed_rungs:type_name -> elbowroom.v1.FailedRung
-	28, // 20: elbowroom.v1.CompressionReport.summarizer_usage:type_name -> elbowroom.v1.SummarizerUsage
-	37, // 21: elbowroom.v1.CompressionReport.retry_after:type_name -> google.protobuf.Duration
-	38, // 22: elbowroom.v1.CompressionReport.warnings:type_name -> elbowroom.v1.Warning
-	23, // 23: elbowroom.v1.CompressionReport.removed:type_name -> elbowroom.v1.RemovedContent
-	19, // 24: elbowroom.v1.CompressionReport.continuity:type_name -> elbowroom.v1.Continuity
-	20, // 25: elbowroom.v1.CompressionReport.fidelity:type_name -> elbowroom.v1.Fidelity
-	22, // 26: elbowroom.v1.CompressionReport.redactions:type_name -> elbowroom.v1.Redaction
-	7,  // 27: elbowroom.v1.Continuity.result:type_name -> elbowroom.v1.ContinuityResult
-	21, // 28: elbowroom.v1.Fidelity.items:type_name -> elbowroom.v1.FidelityItem
-	8,  // 29: elbowroom.v1.FidelityItem.fate:type_name -> elbowroom.v1.FactFate
-	9,  // 30: elbowroom.v1.Region.kind:type_name -> elbowroom.v1.RegionKind
-	10, // 31: elbowroom.v1.PrunedItem.kind:type_name -> elbowroom.v1.PruneKind
-	11, // 32: elbowroom.v1.Repair.kind:type_name -> elbowroom.v1.RepairKind
-	14, // 33: elbowroom.v1.StreamCompressRequest.request:type_name -> elbowroom.v1.CompressRequest
-	31, // 34: elbowroom.v1.StreamCompressResponse.progress:type_name -> elbowroom.v1.CompressProgress
-	32, // 35: elbowroom.v1.StreamCompressResponse.summary_piece:type_name -> elbowroom.v1.SummaryPiece
-	15, // 36: elbowroom.v1.StreamCompressResponse.result:type_name -> elbowroom.v1.CompressResponse
-	13, // 37: elbowroom.v1.CompressProgress.phase:type_name -> elbowroom.v1.CompressPhase
-	38, // [38:38] is the sub-list for method output_type
-	38, // [38:38] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	28, // 19: elbowroom.v1.CompressionReport.failed_rungs:type_name -> elbowroom.v1.FailedRung
+	29, // 20: elbowroom.v1.CompressionReport.summarizer_usage:type_name -> elbowroom.v1.SummarizerUsage
+	38, // 21: elbowroom.v1.CompressionReport.retry_after:type_name -> google.protobuf.Duration
+	39, // 22: elbowroom.v1.CompressionReport.warnings:type_name -> elbowroom.v1.Warning
+	24, // 23: elbowroom.v1.CompressionReport.removed:type_name -> elbowroom.v1.RemovedContent
+	20, // 24: elbowroom.v1.CompressionReport.continuity:type_name -> elbowroom.v1.Continuity
+	21, // 25: elbowroom.v1.CompressionReport.fidelity:type_name -> elbowroom.v1.Fidelity
+	23, // 26: elbowroom.v1.CompressionReport.redactions:type_name -> elbowroom.v1.Redaction
+	19, // 27: elbowroom.v1.CompressionReport.cache_effect:type_name -> elbowroom.v1.CacheEffect
+	7,  // 28: elbowroom.v1.Continuity.result:type_name -> elbowroom.v1.ContinuityResult
+	22, // 29: elbowroom.v1.Fidelity.items:type_name -> elbowroom.v1.FidelityItem
+	8,  // 30: elbowroom.v1.FidelityItem.fate:type_name -> elbowroom.v1.FactFate
+	9,  // 31: elbowroom.v1.Region.kind:type_name -> elbowroom.v1.RegionKind
+	10, // 32: elbowroom.v1.PrunedItem.kind:type_name -> elbowroom.v1.PruneKind
+	11, // 33: elbowroom.v1.Repair.kind:type_name -> elbowroom.v1.RepairKind
+	14, // 34: elbowroom.v1.StreamCompressRequest.request:type_name -> elbowroom.v1.CompressRequest
+	32, // 35: elbowroom.v1.StreamCompressResponse.progress:type_name -> elbowroom.v1.CompressProgress
+	33, // 36: elbowroom.v1.StreamCompressResponse.summary_piece:type_name -> elbowroom.v1.SummaryPiece
+	15, // 37: elbowroom.v1.StreamCompressResponse.result:type_name -> elbowroom.v1.CompressResponse
+	13, // 38: elbowroom.v1.CompressProgress.phase:type_name -> elbowroom.v1.CompressPhase
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_elbowroom_v1_compress_proto_init() }
@@ -3195,8 +3352,9 @@ func file_elbowroom_v1_compress_proto_init() {
 	file_elbowroom_v1_conversation_proto_init()
 	file_elbowroom_v1_compress_proto_msgTypes[2].OneofWrappers = []any{}
 	file_elbowroom_v1_compress_proto_msgTypes[4].OneofWrappers = []any{}
-	file_elbowroom_v1_compress_proto_msgTypes[7].OneofWrappers = []any{}
-	file_elbowroom_v1_compress_proto_msgTypes[16].OneofWrappers = []any{
+	file_elbowroom_v1_compress_proto_msgTypes[5].OneofWrappers = []any{}
+	file_elbowroom_v1_compress_proto_msgTypes[8].OneofWrappers = []any{}
+	file_elbowroom_v1_compress_proto_msgTypes[17].OneofWrappers = []any{
 		(*StreamCompressResponse_Progress)(nil),
 		(*StreamCompressResponse_SummaryPiece)(nil),
 		(*StreamCompressResponse_Result)(nil),
@@ -3207,7 +3365,7 @@ func file_elbowroom_v1_compress_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_elbowroom_v1_compress_proto_rawDesc), len(file_elbowroom_v1_compress_proto_rawDesc)),
 			NumEnums:      14,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -127,8 +127,8 @@ type PrepareRequest struct {
 	SplitSystem bool `protobuf:"varint,28,opt,name=split_system,json=splitSystem,proto3" json:"split_system,omitempty"`
 	// STRATEGY_ANCHORED: keep the end of the last answer for a retry.
 	RetryAnchor bool `protobuf:"varint,29,opt,name=retry_anchor,json=retryAnchor,proto3" json:"retry_anchor,omitempty"`
-	// STRATEGY_ANCHORED: how many messages after the system prompt a compression keeps in front. 0: the published three, of which
-	// the system prompt is one.
+	// STRATEGY_ANCHORED: how many messages after the system prompt are marked as the head that compressions keep. 0: those that
+	// policy.protect_first_n keeps.
 	HeadMessages int32 `protobuf:"varint,30,opt,name=head_messages,json=headMessages,proto3" json:"head_messages,omitempty"`
 	// STRATEGY_ANCHORED: opaque state from the last response.
 	CacheState    []byte `protobuf:"bytes,31,opt,name=cache_state,json=cacheState,proto3" json:"cache_state,omitempty"`
@@ -378,9 +378,11 @@ type PrepareResponse struct {
 	// STRATEGY_ANCHORED: pass it back with the next request of this conversation. Empty otherwise.
 	CacheState []byte `protobuf:"bytes,13,opt,name=cache_state,json=cacheState,proto3" json:"cache_state,omitempty"`
 	// How the placement came about.
-	CachePlan     *CachePlan `protobuf:"bytes,14,opt,name=cache_plan,json=cachePlan,proto3" json:"cache_plan,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	CachePlan *CachePlan `protobuf:"bytes,14,opt,name=cache_plan,json=cachePlan,proto3" json:"cache_plan,omitempty"`
+	// What the provider is expected to bill for the prompt. Not set when the layout is none.
+	PredictedUsage *PredictedUsage `protobuf:"bytes,15,opt,name=predicted_usage,json=predictedUsage,proto3" json:"predicted_usage,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *PrepareResponse) Reset() {
@@ -507,6 +509,13 @@ func (x *PrepareResponse) GetCacheState() []byte {
 func (x *PrepareResponse) GetCachePlan() *CachePlan {
 	if x != nil {
 		return x.CachePlan
+	}
+	return nil
+}
+
+func (x *PrepareResponse) GetPredictedUsage() *PredictedUsage {
+	if x != nil {
+		return x.PredictedUsage
 	}
 	return nil
 }
@@ -775,7 +784,7 @@ const file_elbowroom_v1_context_service_proto_rawDesc = "" +
 	"\fretry_anchor\x18\x1d \x01(\bR\vretryAnchor\x12,\n" +
 	"\rhead_messages\x18\x1e \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\fheadMessages\x12)\n" +
 	"\vcache_state\x18\x1f \x01(\fB\b\xbaH\x05z\x03\x18\x80 R\n" +
-	"cacheState\"\xad\x05\n" +
+	"cacheState\"\xf4\x05\n" +
 	"\x0fPrepareResponse\x12/\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x15.elbowroom.v1.OutcomeR\aoutcome\x12>\n" +
 	"\fconversation\x18\x02 \x01(\v2\x1a.elbowroom.v1.ConversationR\fconversation\x12(\n" +
@@ -793,7 +802,8 @@ const file_elbowroom_v1_context_service_proto_rawDesc = "" +
 	"\vcache_state\x18\r \x01(\fR\n" +
 	"cacheState\x126\n" +
 	"\n" +
-	"cache_plan\x18\x0e \x01(\v2\x17.elbowroom.v1.CachePlanR\tcachePlan\"5\n" +
+	"cache_plan\x18\x0e \x01(\v2\x17.elbowroom.v1.CachePlanR\tcachePlan\x12E\n" +
+	"\x0fpredicted_usage\x18\x0f \x01(\v2\x1c.elbowroom.v1.PredictedUsageR\x0epredictedUsage\"5\n" +
 	"\x11ListModelsRequest\x12 \n" +
 	"\x06filter\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\x06filter\"p\n" +
 	"\x12ListModelsResponse\x12+\n" +
@@ -863,16 +873,17 @@ var file_elbowroom_v1_context_service_proto_goTypes = []any{
 	(*SkippedPlace)(nil),              // 20: elbowroom.v1.SkippedPlace
 	(*Warning)(nil),                   // 21: elbowroom.v1.Warning
 	(*CachePlan)(nil),                 // 22: elbowroom.v1.CachePlan
-	(*CompressRequest)(nil),           // 23: elbowroom.v1.CompressRequest
-	(*StreamCompressRequest)(nil),     // 24: elbowroom.v1.StreamCompressRequest
-	(*ApplyCacheControlRequest)(nil),  // 25: elbowroom.v1.ApplyCacheControlRequest
-	(*CountTokensRequest)(nil),        // 26: elbowroom.v1.CountTokensRequest
-	(*SimulateCacheRequest)(nil),      // 27: elbowroom.v1.SimulateCacheRequest
-	(*CompressResponse)(nil),          // 28: elbowroom.v1.CompressResponse
-	(*StreamCompressResponse)(nil),    // 29: elbowroom.v1.StreamCompressResponse
-	(*ApplyCacheControlResponse)(nil), // 30: elbowroom.v1.ApplyCacheControlResponse
-	(*CountTokensResponse)(nil),       // 31: elbowroom.v1.CountTokensResponse
-	(*SimulateCacheResponse)(nil),     // 32: elbowroom.v1.SimulateCacheResponse
+	(*PredictedUsage)(nil),            // 23: elbowroom.v1.PredictedUsage
+	(*CompressRequest)(nil),           // 24: elbowroom.v1.CompressRequest
+	(*StreamCompressRequest)(nil),     // 25: elbowroom.v1.StreamCompressRequest
+	(*ApplyCacheControlRequest)(nil),  // 26: elbowroom.v1.ApplyCacheControlRequest
+	(*CountTokensRequest)(nil),        // 27: elbowroom.v1.CountTokensRequest
+	(*SimulateCacheRequest)(nil),      // 28: elbowroom.v1.SimulateCacheRequest
+	(*CompressResponse)(nil),          // 29: elbowroom.v1.CompressResponse
+	(*StreamCompressResponse)(nil),    // 30: elbowroom.v1.StreamCompressResponse
+	(*ApplyCacheControlResponse)(nil), // 31: elbowroom.v1.ApplyCacheControlResponse
+	(*CountTokensResponse)(nil),       // 32: elbowroom.v1.CountTokensResponse
+	(*SimulateCacheResponse)(nil),     // 33: elbowroom.v1.SimulateCacheResponse
 }
 var file_elbowroom_v1_context_service_proto_depIdxs = []int32{
 	6,  // 0: elbowroom.v1.PrepareRequest.conversation:type_name -> elbowroom.v1.Conversation
@@ -894,28 +905,29 @@ var file_elbowroom_v1_context_service_proto_depIdxs = []int32{
 	11, // 16: elbowroom.v1.PrepareResponse.layout:type_name -> elbowroom.v1.Layout
 	21, // 17: elbowroom.v1.PrepareResponse.warnings:type_name -> elbowroom.v1.Warning
 	22, // 18: elbowroom.v1.PrepareResponse.cache_plan:type_name -> elbowroom.v1.CachePlan
-	5,  // 19: elbowroom.v1.ListModelsResponse.models:type_name -> elbowroom.v1.Model
-	5,  // 20: elbowroom.v1.ListModelsResponse.unknown:type_name -> elbowroom.v1.Model
-	0,  // 21: elbowroom.v1.Model.thinking:type_name -> elbowroom.v1.ThinkingRegime
-	23, // 22: elbowroom.v1.ContextService.Compress:input_type -> elbowroom.v1.CompressRequest
-	24, // 23: elbowroom.v1.ContextService.StreamCompress:input_type -> elbowroom.v1.StreamCompressRequest
-	25, // 24: elbowroom.v1.ContextService.ApplyCacheControl:input_type -> elbowroom.v1.ApplyCacheControlRequest
-	26, // 25: elbowroom.v1.ContextService.CountTokens:input_type -> elbowroom.v1.CountTokensRequest
-	1,  // 26: elbowroom.v1.ContextService.Prepare:input_type -> elbowroom.v1.PrepareRequest
-	27, // 27: elbowroom.v1.ContextService.SimulateCache:input_type -> elbowroom.v1.SimulateCacheRequest
-	3,  // 28: elbowroom.v1.ContextService.ListModels:input_type -> elbowroom.v1.ListModelsRequest
-	28, // 29: elbowroom.v1.ContextService.Compress:output_type -> elbowroom.v1.CompressResponse
-	29, // 30: elbowroom.v1.ContextService.StreamCompress:output_type -> elbowroom.v1.StreamCompressResponse
-	30, // 31: elbowroom.v1.ContextService.ApplyCacheControl:output_type -> elbowroom.v1.ApplyCacheControlResponse
-	31, // 32: elbowroom.v1.ContextService.CountTokens:output_type -> elbowroom.v1.CountTokensResponse
-	2,  // 33: elbowroom.v1.ContextService.Prepare:output_type -> elbowroom.v1.PrepareResponse
-	32, // 34: elbowroom.v1.ContextService.SimulateCache:output_type -> elbowroom.v1.SimulateCacheResponse
-	4,  // 35: elbowroom.v1.ContextService.ListModels:output_type -> elbowroom.v1.ListModelsResponse
-	29, // [29:36] is the sub-list for method output_type
-	22, // [22:29] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	23, // 19: elbowroom.v1.PrepareResponse.predicted_usage:type_name -> elbowroom.v1.PredictedUsage
+	5,  // 20: elbowroom.v1.ListModelsResponse.models:type_name -> elbowroom.v1.Model
+	5,  // 21: elbowroom.v1.ListModelsResponse.unknown:type_name -> elbowroom.v1.Model
+	0,  // 22: elbowroom.v1.Model.thinking:type_name -> elbowroom.v1.ThinkingRegime
+	24, // 23: elbowroom.v1.ContextService.Compress:input_type -> elbowroom.v1.CompressRequest
+	25, // 24: elbowroom.v1.ContextService.StreamCompress:input_type -> elbowroom.v1.StreamCompressRequest
+	26, // 25: elbowroom.v1.ContextService.ApplyCacheControl:input_type -> elbowroom.v1.ApplyCacheControlRequest
+	27, // 26: elbowroom.v1.ContextService.CountTokens:input_type -> elbowroom.v1.CountTokensRequest
+	1,  // 27: elbowroom.v1.ContextService.Prepare:input_type -> elbowroom.v1.PrepareRequest
+	28, // 28: elbowroom.v1.ContextService.SimulateCache:input_type -> elbowroom.v1.SimulateCacheRequest
+	3,  // 29: elbowroom.v1.ContextService.ListModels:input_type -> elbowroom.v1.ListModelsRequest
+	29, // 30: elbowroom.v1.ContextService.Compress:output_type -> elbowroom.v1.CompressResponse
+	30, // 31: elbowroom.v1.ContextService.StreamCompress:output_type -> elbowroom.v1.StreamCompressResponse
+	31, // 32: elbowroom.v1.ContextService.ApplyCacheControl:output_type -> elbowroom.v1.ApplyCacheControlResponse
+	32, // 33: elbowroom.v1.ContextService.CountTokens:output_type -> elbowroom.v1.CountTokensResponse
+	2,  // 34: elbowroom.v1.ContextService.Prepare:output_type -> elbowroom.v1.PrepareResponse
+	33, // 35: elbowroom.v1.ContextService.SimulateCache:output_type -> elbowroom.v1.SimulateCacheResponse
+	4,  // 36: elbowroom.v1.ContextService.ListModels:output_type -> elbowroom.v1.ListModelsResponse
+	30, // [30:37] is the sub-list for method output_type
+	23, // [23:30] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_elbowroom_v1_context_service_proto_init() }

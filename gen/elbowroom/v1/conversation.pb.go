@@ -385,7 +385,12 @@ type NativeRequest struct {
 	//
 	//	*NativeRequest_Json
 	//	*NativeRequest_JsonBytes
-	Body          isNativeRequest_Body `protobuf_oneof:"body"`
+	//	*NativeRequest_Delta
+	Body isNativeRequest_Body `protobuf_oneof:"body"`
+	// Ask the server to hold this body for a while, so that the next request of the conversation can be sent as a delta. A server may
+	// decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is sent again in full.
+	// Ignored for FORMAT_BEDROCK_CONVERSE. Default false.
+	Keep          bool `protobuf:"varint,5,opt,name=keep,proto3" json:"keep,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -452,6 +457,22 @@ func (x *NativeRequest) GetJsonBytes() []byte {
 	return nil
 }
 
+func (x *NativeRequest) GetDelta() *NativeDelta {
+	if x != nil {
+		if x, ok := x.Body.(*NativeRequest_Delta); ok {
+			return x.Delta
+		}
+	}
+	return nil
+}
+
+func (x *NativeRequest) GetKeep() bool {
+	if x != nil {
+		return x.Keep
+	}
+	return false
+}
+
 type isNativeRequest_Body interface {
 	isNativeRequest_Body()
 }
@@ -466,9 +487,71 @@ type NativeRequest_JsonBytes struct {
 	JsonBytes []byte `protobuf:"bytes,3,opt,name=json_bytes,json=jsonBytes,proto3,oneof"`
 }
 
+type NativeRequest_Delta struct {
+	// Only what differs from a body that was sent before with keep: for callers who send a growing conversation every turn.
+	Delta *NativeDelta `protobuf:"bytes,4,opt,name=delta,proto3,oneof"`
+}
+
 func (*NativeRequest_Json) isNativeRequest_Body() {}
 
 func (*NativeRequest_JsonBytes) isNativeRequest_Body() {}
+
+func (*NativeRequest_Delta) isNativeRequest_Body() {}
+
+// NativeDelta is a body as its difference from an earlier one.
+type NativeDelta struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// SHA-256 of the bytes of the earlier body.
+	Base []byte `protobuf:"bytes,1,opt,name=base,proto3" json:"base,omitempty"`
+	// What leads from the earlier body to this one. None: it is the same.
+	Splices       []*Splice `protobuf:"bytes,2,rep,name=splices,proto3" json:"splices,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NativeDelta) Reset() {
+	*x = NativeDelta{}
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NativeDelta) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NativeDelta) ProtoMessage() {}
+
+func (x *NativeDelta) ProtoReflect() protoreflect.Message {
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NativeDelta.ProtoReflect.Descriptor instead.
+func (*NativeDelta) Descriptor() ([]byte, []int) {
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *NativeDelta) GetBase() []byte {
+	if x != nil {
+		return x.Base
+	}
+	return nil
+}
+
+func (x *NativeDelta) GetSplices() []*Splice {
+	if x != nil {
+		return x.Splices
+	}
+	return nil
+}
 
 // Message is one message of the typed form.
 type Message struct {
@@ -485,7 +568,7 @@ type Message struct {
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[2]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -497,7 +580,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[2]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -510,7 +593,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{2}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Message) GetRole() Role {
@@ -556,7 +639,7 @@ type Block struct {
 
 func (x *Block) Reset() {
 	*x = Block{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[3]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -568,7 +651,7 @@ func (x *Block) String() string {
 func (*Block) ProtoMessage() {}
 
 func (x *Block) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[3]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -581,7 +664,7 @@ func (x *Block) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Block.ProtoReflect.Descriptor instead.
 func (*Block) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{3}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Block) GetKind() isBlock_Kind {
@@ -713,7 +796,7 @@ type ToolUse struct {
 
 func (x *ToolUse) Reset() {
 	*x = ToolUse{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[4]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -725,7 +808,7 @@ func (x *ToolUse) String() string {
 func (*ToolUse) ProtoMessage() {}
 
 func (x *ToolUse) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[4]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -738,7 +821,7 @@ func (x *ToolUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolUse.ProtoReflect.Descriptor instead.
 func (*ToolUse) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{4}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ToolUse) GetId() string {
@@ -777,7 +860,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[5]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -789,7 +872,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[5]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -802,7 +885,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{5}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ToolResult) GetToolUseId() string {
@@ -848,7 +931,7 @@ type Media struct {
 
 func (x *Media) Reset() {
 	*x = Media{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[6]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -860,7 +943,7 @@ func (x *Media) String() string {
 func (*Media) ProtoMessage() {}
 
 func (x *Media) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[6]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -873,7 +956,7 @@ func (x *Media) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Media.ProtoReflect.Descriptor instead.
 func (*Media) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{6}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Media) GetMimeType() string {
@@ -953,7 +1036,7 @@ type Thinking struct {
 
 func (x *Thinking) Reset() {
 	*x = Thinking{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[7]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -965,7 +1048,7 @@ func (x *Thinking) String() string {
 func (*Thinking) ProtoMessage() {}
 
 func (x *Thinking) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[7]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -978,7 +1061,7 @@ func (x *Thinking) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thinking.ProtoReflect.Descriptor instead.
 func (*Thinking) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{7}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Thinking) GetText() string {
@@ -1006,7 +1089,7 @@ type CacheControl struct {
 
 func (x *CacheControl) Reset() {
 	*x = CacheControl{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[8]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1101,7 @@ func (x *CacheControl) String() string {
 func (*CacheControl) ProtoMessage() {}
 
 func (x *CacheControl) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[8]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1114,7 @@ func (x *CacheControl) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CacheControl.ProtoReflect.Descriptor instead.
 func (*CacheControl) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{8}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CacheControl) GetTtl() CacheTtl {
@@ -1058,7 +1141,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[9]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1070,7 +1153,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[9]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1083,7 +1166,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{9}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Tool) GetName() string {
@@ -1136,7 +1219,7 @@ type Edit struct {
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[10]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1148,7 +1231,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[10]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1161,7 +1244,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{10}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Edit) GetSection() Section {
@@ -1259,7 +1342,7 @@ type KeepEdit struct {
 
 func (x *KeepEdit) Reset() {
 	*x = KeepEdit{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[11]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1271,7 +1354,7 @@ func (x *KeepEdit) String() string {
 func (*KeepEdit) ProtoMessage() {}
 
 func (x *KeepEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[11]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1284,7 +1367,7 @@ func (x *KeepEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeepEdit.ProtoReflect.Descriptor instead.
 func (*KeepEdit) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{11}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *KeepEdit) GetStart() int32 {
@@ -1320,7 +1403,7 @@ type ReplaceEdit struct {
 
 func (x *ReplaceEdit) Reset() {
 	*x = ReplaceEdit{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[12]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1332,7 +1415,7 @@ func (x *ReplaceEdit) String() string {
 func (*ReplaceEdit) ProtoMessage() {}
 
 func (x *ReplaceEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[12]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1345,7 +1428,7 @@ func (x *ReplaceEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplaceEdit.ProtoReflect.Descriptor instead.
 func (*ReplaceEdit) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{12}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ReplaceEdit) GetIndex() int32 {
@@ -1430,7 +1513,7 @@ type InsertEdit struct {
 
 func (x *InsertEdit) Reset() {
 	*x = InsertEdit{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[13]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1442,7 +1525,7 @@ func (x *InsertEdit) String() string {
 func (*InsertEdit) ProtoMessage() {}
 
 func (x *InsertEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[13]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1455,7 +1538,7 @@ func (x *InsertEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InsertEdit.ProtoReflect.Descriptor instead.
 func (*InsertEdit) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{13}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *InsertEdit) GetElement() isInsertEdit_Element {
@@ -1514,7 +1597,7 @@ type DropEdit struct {
 
 func (x *DropEdit) Reset() {
 	*x = DropEdit{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[14]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1526,7 +1609,7 @@ func (x *DropEdit) String() string {
 func (*DropEdit) ProtoMessage() {}
 
 func (x *DropEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[14]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1539,7 +1622,7 @@ func (x *DropEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropEdit.ProtoReflect.Descriptor instead.
 func (*DropEdit) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{14}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DropEdit) GetStart() int32 {
@@ -1572,7 +1655,7 @@ type Splice struct {
 
 func (x *Splice) Reset() {
 	*x = Splice{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[15]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1584,7 +1667,7 @@ func (x *Splice) String() string {
 func (*Splice) ProtoMessage() {}
 
 func (x *Splice) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[15]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1597,7 +1680,7 @@ func (x *Splice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Splice.ProtoReflect.Descriptor instead.
 func (*Splice) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{15}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Splice) GetOffset() int64 {
@@ -1636,7 +1719,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[16]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1648,7 +1731,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_elbowroom_v1_conversation_proto_msgTypes[16]
+	mi := &file_elbowroom_v1_conversation_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1661,7 +1744,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{16}
+	return file_elbowroom_v1_conversation_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Warning) GetCode() string {
@@ -1694,14 +1777,19 @@ const file_elbowroom_v1_conversation_proto_rawDesc = "" +
 	"\bmessages\x18\x01 \x03(\v2\x15.elbowroom.v1.MessageR\bmessages\x12(\n" +
 	"\x05tools\x18\x02 \x03(\v2\x12.elbowroom.v1.ToolR\x05tools\x123\n" +
 	"\x06native\x18\x03 \x01(\v2\x1b.elbowroom.v1.NativeRequestR\x06native:\xac\x01\xbaH\xa8\x01\x1a\xa5\x01\n" +
-	"\x15conversation.one_form\x12Bset either messages and tools (the typed form) or native, not both\x1aH!has(this.native) || (size(this.messages) == 0 && size(this.tools) == 0)\"\x8f\x01\n" +
+	"\x15conversation.one_form\x12Bset either messages and tools (the typed form) or native, not both\x1aH!has(this.native) || (size(this.messages) == 0 && size(this.tools) == 0)\"\xd6\x01\n" +
 	"\rNativeRequest\x128\n" +
 	"\x06format\x18\x01 \x01(\x0e2\x14.elbowroom.v1.FormatB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x06format\x12\x14\n" +
 	"\x04json\x18\x02 \x01(\tH\x00R\x04json\x12\x1f\n" +
 	"\n" +
-	"json_bytes\x18\x03 \x01(\fH\x00R\tjsonBytesB\r\n" +
-	"\x04body\x12\x05\xbaH\x02\b\x01\"~\n" +
+	"json_bytes\x18\x03 \x01(\fH\x00R\tjsonBytes\x121\n" +
+	"\x05delta\x18\x04 \x01(\v2\x19.elbowroom.v1.NativeDeltaH\x00R\x05delta\x12\x12\n" +
+	"\x04keep\x18\x05 \x01(\bR\x04keepB\r\n" +
+	"\x04body\x12\x05\xbaH\x02\b\x01\"Z\n" +
+	"\vNativeDelta\x12\x1b\n" +
+	"\x04base\x18\x01 \x01(\fB\a\xbaH\x04z\x02h R\x04base\x12.\n" +
+	"\asplices\x18\x02 \x03(\v2\x14.elbowroom.v1.SpliceR\asplices\"~\n" +
 	"\aMessage\x122\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x12.elbowroom.v1.RoleB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04role\x12+\n" +
@@ -1819,7 +1907,7 @@ func file_elbowroom_v1_conversation_proto_rawDescGZIP() []byte {
 }
 
 var file_elbowroom_v1_conversation_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_elbowroom_v1_conversation_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_elbowroom_v1_conversation_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_elbowroom_v1_conversation_proto_goTypes = []any{
 	(Format)(0),           // 0: elbowroom.v1.Format
 	(Role)(0),             // 1: elbowroom.v1.Role
@@ -1828,50 +1916,53 @@ var file_elbowroom_v1_conversation_proto_goTypes = []any{
 	(Section)(0),          // 4: elbowroom.v1.Section
 	(*Conversation)(nil),  // 5: elbowroom.v1.Conversation
 	(*NativeRequest)(nil), // 6: elbowroom.v1.NativeRequest
-	(*Message)(nil),       // 7: elbowroom.v1.Message
-	(*Block)(nil),         // 8: elbowroom.v1.Block
-	(*ToolUse)(nil),       // 9: elbowroom.v1.ToolUse
-	(*ToolResult)(nil),    // 10: elbowroom.v1.ToolResult
-	(*Media)(nil),         // 11: elbowroom.v1.Media
-	(*Thinking)(nil),      // 12: elbowroom.v1.Thinking
-	(*CacheControl)(nil),  // 13: elbowroom.v1.CacheControl
-	(*Tool)(nil),          // 14: elbowroom.v1.Tool
-	(*Edit)(nil),          // 15: elbowroom.v1.Edit
-	(*KeepEdit)(nil),      // 16: elbowroom.v1.KeepEdit
-	(*ReplaceEdit)(nil),   // 17: elbowroom.v1.ReplaceEdit
-	(*InsertEdit)(nil),    // 18: elbowroom.v1.InsertEdit
-	(*DropEdit)(nil),      // 19: elbowroom.v1.DropEdit
-	(*Splice)(nil),        // 20: elbowroom.v1.Splice
-	(*Warning)(nil),       // 21: elbowroom.v1.Warning
+	(*NativeDelta)(nil),   // 7: elbowroom.v1.NativeDelta
+	(*Message)(nil),       // 8: elbowroom.v1.Message
+	(*Block)(nil),         // 9: elbowroom.v1.Block
+	(*ToolUse)(nil),       // 10: elbowroom.v1.ToolUse
+	(*ToolResult)(nil),    // 11: elbowroom.v1.ToolResult
+	(*Media)(nil),         // 12: elbowroom.v1.Media
+	(*Thinking)(nil),      // 13: elbowroom.v1.Thinking
+	(*CacheControl)(nil),  // 14: elbowroom.v1.CacheControl
+	(*Tool)(nil),          // 15: elbowroom.v1.Tool
+	(*Edit)(nil),          // 16: elbowroom.v1.Edit
+	(*KeepEdit)(nil),      // 17: elbowroom.v1.KeepEdit
+	(*ReplaceEdit)(nil),   // 18: elbowroom.v1.ReplaceEdit
+	(*InsertEdit)(nil),    // 19: elbowroom.v1.InsertEdit
+	(*DropEdit)(nil),      // 20: elbowroom.v1.DropEdit
+	(*Splice)(nil),        // 21: elbowroom.v1.Splice
+	(*Warning)(nil),       // 22: elbowroom.v1.Warning
 }
 var file_elbowroom_v1_conversation_proto_depIdxs = []int32{
-	7,  // 0: elbowroom.v1.Conversation.messages:type_name -> elbowroom.v1.Message
-	14, // 1: elbowroom.v1.Conversation.tools:type_name -> elbowroom.v1.Tool
+	8,  // 0: elbowroom.v1.Conversation.messages:type_name -> elbowroom.v1.Message
+	15, // 1: elbowroom.v1.Conversation.tools:type_name -> elbowroom.v1.Tool
 	6,  // 2: elbowroom.v1.Conversation.native:type_name -> elbowroom.v1.NativeRequest
 	0,  // 3: elbowroom.v1.NativeRequest.format:type_name -> elbowroom.v1.Format
-	1,  // 4: elbowroom.v1.Message.role:type_name -> elbowroom.v1.Role
-	8,  // 5: elbowroom.v1.Message.blocks:type_name -> elbowroom.v1.Block
-	9,  // 6: elbowroom.v1.Block.tool_use:type_name -> elbowroom.v1.ToolUse
-	10, // 7: elbowroom.v1.Block.tool_result:type_name -> elbowroom.v1.ToolResult
-	11, // 8: elbowroom.v1.Block.media:type_name -> elbowroom.v1.Media
-	12, // 9: elbowroom.v1.Block.thinking:type_name -> elbowroom.v1.Thinking
-	13, // 10: elbowroom.v1.Block.cache_control:type_name -> elbowroom.v1.CacheControl
-	8,  // 11: elbowroom.v1.ToolResult.blocks:type_name -> elbowroom.v1.Block
-	2,  // 12: elbowroom.v1.CacheControl.ttl:type_name -> elbowroom.v1.CacheTtl
-	13, // 13: elbowroom.v1.Tool.cache_control:type_name -> elbowroom.v1.CacheControl
-	4,  // 14: elbowroom.v1.Edit.section:type_name -> elbowroom.v1.Section
-	16, // 15: elbowroom.v1.Edit.keep:type_name -> elbowroom.v1.KeepEdit
-	17, // 16: elbowroom.v1.Edit.replace:type_name -> elbowroom.v1.ReplaceEdit
-	18, // 17: elbowroom.v1.Edit.insert:type_name -> elbowroom.v1.InsertEdit
-	19, // 18: elbowroom.v1.Edit.drop:type_name -> elbowroom.v1.DropEdit
-	7,  // 19: elbowroom.v1.ReplaceEdit.message:type_name -> elbowroom.v1.Message
-	14, // 20: elbowroom.v1.ReplaceEdit.tool:type_name -> elbowroom.v1.Tool
-	7,  // 21: elbowroom.v1.InsertEdit.message:type_name -> elbowroom.v1.Message
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	7,  // 4: elbowroom.v1.NativeRequest.delta:type_name -> elbowroom.v1.NativeDelta
+	21, // 5: elbowroom.v1.NativeDelta.splices:type_name -> elbowroom.v1.Splice
+	1,  // 6: elbowroom.v1.Message.role:type_name -> elbowroom.v1.Role
+	9,  // 7: elbowroom.v1.Message.blocks:type_name -> elbowroom.v1.Block
+	10, // 8: elbowroom.v1.Block.tool_use:type_name -> elbowroom.v1.ToolUse
+	11, // 9: elbowroom.v1.Block.tool_result:type_name -> elbowroom.v1.ToolResult
+	12, // 10: elbowroom.v1.Block.media:type_name -> elbowroom.v1.Media
+	13, // 11: elbowroom.v1.Block.thinking:type_name -> elbowroom.v1.Thinking
+	14, // 12: elbowroom.v1.Block.cache_control:type_name -> elbowroom.v1.CacheControl
+	9,  // 13: elbowroom.v1.ToolResult.blocks:type_name -> elbowroom.v1.Block
+	2,  // 14: elbowroom.v1.CacheControl.ttl:type_name -> elbowroom.v1.CacheTtl
+	14, // 15: elbowroom.v1.Tool.cache_control:type_name -> elbowroom.v1.CacheControl
+	4,  // 16: elbowroom.v1.Edit.section:type_name -> elbowroom.v1.Section
+	17, // 17: elbowroom.v1.Edit.keep:type_name -> elbowroom.v1.KeepEdit
+	18, // 18: elbowroom.v1.Edit.replace:type_name -> elbowroom.v1.ReplaceEdit
+	19, // 19: elbowroom.v1.Edit.insert:type_name -> elbowroom.v1.InsertEdit
+	20, // 20: elbowroom.v1.Edit.drop:type_name -> elbowroom.v1.DropEdit
+	8,  // 21: elbowroom.v1.ReplaceEdit.message:type_name -> elbowroom.v1.Message
+	15, // 22: elbowroom.v1.ReplaceEdit.tool:type_name -> elbowroom.v1.Tool
+	8,  // 23: elbowroom.v1.InsertEdit.message:type_name -> elbowroom.v1.Message
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_elbowroom_v1_conversation_proto_init() }
@@ -1882,8 +1973,9 @@ func file_elbowroom_v1_conversation_proto_init() {
 	file_elbowroom_v1_conversation_proto_msgTypes[1].OneofWrappers = []any{
 		(*NativeRequest_Json)(nil),
 		(*NativeRequest_JsonBytes)(nil),
+		(*NativeRequest_Delta)(nil),
 	}
-	file_elbowroom_v1_conversation_proto_msgTypes[3].OneofWrappers = []any{
+	file_elbowroom_v1_conversation_proto_msgTypes[4].OneofWrappers = []any{
 		(*Block_Text)(nil),
 		(*Block_ToolUse)(nil),
 		(*Block_ToolResult)(nil),
@@ -1891,33 +1983,33 @@ func file_elbowroom_v1_conversation_proto_init() {
 		(*Block_Thinking)(nil),
 		(*Block_OpaqueJson)(nil),
 	}
-	file_elbowroom_v1_conversation_proto_msgTypes[6].OneofWrappers = []any{
+	file_elbowroom_v1_conversation_proto_msgTypes[7].OneofWrappers = []any{
 		(*Media_Data)(nil),
 		(*Media_Uri)(nil),
 	}
-	file_elbowroom_v1_conversation_proto_msgTypes[10].OneofWrappers = []any{
+	file_elbowroom_v1_conversation_proto_msgTypes[11].OneofWrappers = []any{
 		(*Edit_Keep)(nil),
 		(*Edit_Replace)(nil),
 		(*Edit_Insert)(nil),
 		(*Edit_Drop)(nil),
 	}
-	file_elbowroom_v1_conversation_proto_msgTypes[12].OneofWrappers = []any{
+	file_elbowroom_v1_conversation_proto_msgTypes[13].OneofWrappers = []any{
 		(*ReplaceEdit_Json)(nil),
 		(*ReplaceEdit_Message)(nil),
 		(*ReplaceEdit_Tool)(nil),
 	}
-	file_elbowroom_v1_conversation_proto_msgTypes[13].OneofWrappers = []any{
+	file_elbowroom_v1_conversation_proto_msgTypes[14].OneofWrappers = []any{
 		(*InsertEdit_Json)(nil),
 		(*InsertEdit_Message)(nil),
 	}
-	file_elbowroom_v1_conversation_proto_msgTypes[16].OneofWrappers = []any{}
+	file_elbowroom_v1_conversation_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_elbowroom_v1_conversation_proto_rawDesc), len(file_elbowroom_v1_conversation_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
