@@ -42,7 +42,7 @@ func (s *service) Shutdown(ctx context.Context) error {
 }
 
 // newServer builds the service that a configuration describes.
-func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*service, error) {
+func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured security) (*service, error) {
 	registry, err := tokens.NewRegistry()
 	if err != nil {
 		return nil, err
@@ -100,6 +100,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*servic
 		Log:        log,
 		CacheTTL:   ttl,
 		StateKeys:  keys,
+		Auth:       secured.auth, TLS: secured.tls("h2"), ClosedReflection: c.Auth.Reflection == "authenticated",
 		Limits: server.Limits{
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),
@@ -163,7 +164,7 @@ func startLocal(ctx context.Context, c *config.Config, stderr io.Writer) (addr s
 	if err != nil {
 		return "", nil, err
 	}
-	s, err := newServer(ctx, c, log)
+	s, err := newServer(ctx, c, log, security{}) // nobody else reaches it
 	if err != nil {
 		return "", nil, err
 	}
