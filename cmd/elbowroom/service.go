@@ -136,18 +136,20 @@ type connection struct {
 
 // connect dials the server at addr or, when that is empty, starts one of its own
 // on a free loopback port, which it stops with the connection.
-func connect(ctx context.Context, c *config.Config, addr string, stderr io.Writer) (*connection, error) {
-	stop := func() {}
+func connect(ctx context.Context, p process, c *config.Config, addr string, by remote) (*connection, error) {
+	stop, options := func() {}, []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	var err error
 	if addr == "" {
-		var err error
-		if addr, stop, err = startLocal(ctx, c, stderr); err != nil {
-			return nil, err
-		}
+		addr, stop, err = startLocal(ctx, c, p.stderr)
+	} else {
+		options, err = by.dialOptions(p)
+	}
+	if err != nil {
+		return nil, err
 	}
 	size := 2 * int(c.Limits.MaxMessageBytes) // as large as a response may be
-	conn, err := grpc.NewClient(addr,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(size), grpc.MaxCallSendMsgSize(size)))
+	conn, err := grpc.NewClient(addr, append(options,
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(size), grpc.MaxCallSendMsgSize(size)))...)
 	if err != nil {
 		stop()
 		return nil, &usageError{fmt.Errorf("server %s: %w", addr, err)}
