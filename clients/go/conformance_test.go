@@ -244,8 +244,9 @@ func (c *conformanceCase) record(t *testing.T, req, got proto.Message, err error
 			t.Fatal(err)
 		}
 	}
-	_, carries := got.(interface{ GetConversation() *pb.Conversation })
-	if carries && conversationOf(req).GetNative() != nil && conversationOf(req).GetNative().GetDelta() == nil && (fresh || c.Expect.JSON != nil) {
+	answered, carries := got.(interface{ GetConversation() *pb.Conversation })
+	if native := conversationOf(req).GetNative(); carries && native != nil && (fresh || c.Expect.JSON != nil) &&
+		(native.GetDelta() == nil || answered.GetConversation() != nil) {
 		text := resultingJSON(t, req, got)
 		c.Expect.JSON = &text
 	}

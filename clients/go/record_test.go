@@ -14,7 +14,7 @@ var stable = map[string][]string{
 	"prepare":             slices.Concat(compressed, marked),
 	"apply_cache_control": marked,
 	"count_tokens":        {"method", "encoding", "warnings.code", "warnings.message_index", "anchor.applied", "anchor.covered_messages", "provider.used"},
-	"simulate_cache":      {"turns.rejection", "turns.layout", "turns.findings.code", "turns.findings.path", "estimated"},
+	"simulate_cache":      {"turns.layout", "turns.findings.code", "turns.findings.path", "estimated"},
 	"list_models":         {"models.id", "models.provider", "models.encoding", "models.context_window"},
 }
 
@@ -115,6 +115,8 @@ func stablePaths(call string, answer any) [][]string {
 		if _, native := c["conversation"].(map[string]any)["native"]; !native {
 			names = append(names, "conversation") // the typed form has no JSON to compare
 		}
+	} else if ok && c["edits"] != nil && c["splices"] == nil {
+		names = append(names, "edits")
 	}
 	paths := make([][]string, len(names))
 	for i, name := range names {
