@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/elbowroom/elbowroom/clients/go"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 )
 
@@ -47,6 +48,11 @@ func TestConformance(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	stub := pb.NewContextServiceClient(conn)
+	client, err := elbowroom.Connect(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
 	for _, f := range readCases(t) {
 		for _, c := range f.cases {
 			t.Run(c.Name, func(t *testing.T) {
@@ -58,6 +64,9 @@ func TestConformance(t *testing.T) {
 					c.record(t, req, got, err)
 				}
 				c.judge(t, req, got, err)
+				if takesBody(req) {
+					c.judgeWrapped(ctx, t, client, req, got)
+				}
 			})
 		}
 		if *update {

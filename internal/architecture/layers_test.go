@@ -94,7 +94,11 @@ var layers = []layer{
 	{dir: "store", modules: []string{"github.com/maypok86/otter/v2"}},
 	{dir: "server", house: without(anything, "clients/...", "conformance/..."), modules: []string{"*"}, tests: []string{"clients/..."}},
 	{dir: "gen", modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf", "buf.build/gen/go/bufbuild/protovalidate"}},
-	{dir: "clients/go", house: []string{"gen/..."}, modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf"}, tests: []string{"*"}},
+	{
+		dir: "clients/go", house: []string{"gen/..."},
+		modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/rpc"},
+		tests: slices.Concat(anything, []string{"*"}),
+	},
 	// Judges answers from the outside: it must not share a mistake with what it judges, so nothing of the engine.
 	// Its tests hold it against the whole service.
 	{
