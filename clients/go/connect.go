@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	_ "google.golang.org/grpc/health" // health checks of the balancer
@@ -50,6 +51,10 @@ const serviceConfig = `{
 		}
 	}]
 }`
+
+// reconnect is how long to wait between attempts to connect: shorter than gRPC's
+// default, so that calls that are tried again meet a server that has restarted.
+var reconnect = backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second}
 
 // Client is a connection to the service. It is safe for concurrent use.
 type Client struct {
@@ -115,6 +120,7 @@ func Connect(target string, options ...Option) (*Client, error) {
 		grpc.WithTransportCredentials(transport),
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(maxSendBytes), grpc.MaxCallRecvMsgSize(maxReceiveBytes)),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 10 * time.Second}),
 		grpc.WithUserAgent("elbowroom-go"),
 	}
 	if s.token != "" {
