@@ -1,6 +1,7 @@
 package elbowroom_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -35,11 +37,44 @@ var calls = map[string]func() proto.Message{
 	"list_models":         func() proto.Message { return &pb.ListModelsRequest{} },
 }
 
+// runBinary starts the real server until the test ends and returns its address.
+func runBinary(t *testing.T, binary string) string {
+	t.Helper()
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--grpc-addr", "127.0.0.1:0") //nolint:gosec // the test's own
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_, _ = io.Copy(io.Discard, out)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if addr, ok := strings.CutPrefix(lines.Text(), "gRPC: "); ok {
+			return addr
+		}
+	}
+	t.Fatal("the server did not say where it listens")
+	return ""
+}
+
 // TestConformance sends every case through the generated stub and through the
 // client, and compares both with what the case expects.
 func TestConformance(t *testing.T) {
 	addr := os.Getenv("ELBOWROOM_ADDR")
-	if addr == "" {
+	switch binary := os.Getenv("ELBOWROOM_BIN"); {
+	case addr != "":
+	case binary != "":
+		addr = runBinary(t, binary)
+	default:
 		addr = running(t)
 	}
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
