@@ -41,10 +41,11 @@ type legality struct {
 	inFlight []openCall
 }
 
-// Faults lists what a provider would refuse in the messages, breakpoints apart:
-// calls and results that do not pair, roles out of order, blank texts.
+// Faults lists what a provider would refuse: calls and results that do not pair,
+// roles out of order, blank texts, breakpoints that are too many or in wrong places.
 func (t *Transcript) Faults() []Violation {
 	var f findings
+	judgeMarks(&f, t.marks())
 	for _, found := range t.judge().faults {
 		f.add(RuleLegal, found.index, "%s", found.fault)
 	}

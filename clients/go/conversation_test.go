@@ -9,6 +9,7 @@ import (
 	"github.com/elbowroom/elbowroom/clients/go"
 	"github.com/elbowroom/elbowroom/conformance"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+	"github.com/elbowroom/elbowroom/internal/agentdouble"
 	"github.com/elbowroom/elbowroom/internal/testdata"
 )
 
@@ -80,66 +81,6 @@ func listOf(t *testing.T, body []byte) []json.RawMessage {
 	return out.Messages
 }
 
-// strict judges the bodies that a provider would get, one after the other.
-type strict struct {
-	recording
-	last []byte
-	// faults are those that the recording itself has.
-	faults int
-}
-
-func (s *strict) read(t *testing.T, body []byte) *conformance.Transcript {
-	t.Helper()
-	out, err := conformance.Read(dialectOf(s.Format), body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// judge fails where the provider would refuse the body, and where it would find its
-// cached prefix changed although nothing was compressed.
-func (s *strict) judge(t *testing.T, turn int, given string, body []byte, last elbowroom.Turn) {
-	t.Helper()
-	now := s.read(t, body)
-	for _, v := range now.Faults() {
-		if s.faults == 0 {
-			t.Errorf("turn %d: %v", turn, v)
-		}
-	}
-	marking := conformance.Marking{Input: now, Output: now, Breakpoints: last.Breakpoints}
-	for _, v := range marking.Check() {
-		t.Errorf("turn %d: %v", turn, v)
-	}
-	givenList, list := listOf(t, []byte(given)), listOf(t, body)
-	if newest := list[len(list)-1]; conformance.SameUnmarked(s.read(t, []byte(s.body(givenList[len(givenList)-1:]))), s.read(t, []byte(s.body([]json.RawMessage{newest})))) != "" {
-		t.Errorf("turn %d: the newest message is not the caller's", turn)
-	}
-	if s.last != nil && last.Outcome != pb.Outcome_OUTCOME_COMPRESSED {
-		before := listOf(t, s.last)
-		if len(list) < len(before) {
-			t.Fatalf("turn %d: %d messages after %d", turn, len(list), len(before))
-		}
-		// The body around the messages is compared too: the system prompt stays extended.
-		if why := conformance.SameUnmarked(s.read(t, s.last), s.read(t, upTo(body, list, len(before)))); why != "" {
-			t.Errorf("turn %d: the prefix changed without a compression: %s", turn, why)
-		}
-	}
-	s.last = body
-}
-
-// upTo is a body without its messages from the nth on.
-func upTo(body []byte, list []json.RawMessage, n int) []byte {
-	at, end := 0, 0
-	for i, m := range list {
-		at += bytes.Index(body[at:], m) + len(m)
-		if i == n-1 {
-			end = at
-		}
-	}
-	return append(bytes.Clone(body[:end]), body[at:]...)
-}
-
 // bodyOf is the text of messages as the bodies above have them.
 func bodyOf(list []json.RawMessage) []byte {
 	texts := make([][]byte, len(list))
@@ -172,8 +113,9 @@ func TestALiveLoopStaysShortStableAndCheap(t *testing.T) {
 }
 
 func play(t *testing.T, client *elbowroom.Client, c *elbowroom.Conversation, r *recording, returned bool) {
-	judge := &strict{recording: *r}
-	judge.faults = len(judge.read(t, []byte(r.body(r.messages[:r.asks[turnsPlayed-1]]))).Faults())
+	judge := &agentdouble.Judge{Dialect: dialectOf(r.Format)}
+	_, faults := (&agentdouble.Judge{Dialect: judge.Dialect}).Look([]byte(r.body(r.messages[:r.asks[turnsPlayed-1]])))
+	judge.Faulty = len(faults) > 0
 	var history []json.RawMessage
 	compressions, done, sentBefore := 0, 0, int64(0)
 	var dearest string
@@ -186,7 +128,23 @@ func play(t *testing.T, client *elbowroom.Client, c *elbowroom.Conversation, r *
 			t.Fatalf("turn %d: %v", turn, err)
 		}
 		last := c.Last()
-		judge.judge(t, turn, given, body, last)
+		changed, problems := judge.Look(body)
+		for _, p := range problems {
+			t.Errorf("turn %d: %s", turn, p)
+		}
+		if changed && last.Outcome != pb.Outcome_OUTCOME_COMPRESSED {
+			t.Errorf("turn %d: %v changed the prefix", turn, last.Outcome)
+		}
+		now, err := conformance.Read(judge.Dialect, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range (&conformance.Marking{Input: now, Output: now, Breakpoints: last.Breakpoints}).Check() {
+			t.Errorf("turn %d: %v", turn, v)
+		}
+		if list := listOf(t, body); !sameMessage(t, judge.Dialect, r, list[len(list)-1], history[len(history)-1]) {
+			t.Errorf("turn %d: the newest message is not the caller's", turn)
+		}
 		if last.Outcome == pb.Outcome_OUTCOME_COMPRESSED {
 			compressions++
 		}
@@ -221,6 +179,19 @@ func play(t *testing.T, client *elbowroom.Client, c *elbowroom.Conversation, r *
 	}
 	sent, received := c.Bytes()
 	t.Logf("%d turns, %d compressions, history of %d bytes: sent %d, received %d", turnsPlayed, compressions, len(bodyOf(r.messages[:done])), sent, received)
+}
+
+// sameMessage reports whether two messages differ in breakpoints at most.
+func sameMessage(t *testing.T, d conformance.Dialect, r *recording, a, b json.RawMessage) bool {
+	t.Helper()
+	var sides [2]*conformance.Transcript
+	for i, m := range []json.RawMessage{a, b} {
+		var err error
+		if sides[i], err = conformance.Read(d, []byte(r.body([]json.RawMessage{m}))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return conformance.SameUnmarked(sides[0], sides[1]) == ""
 }
 
 // perTurnBytes is what a turn may cost beside its new messages: the states.
