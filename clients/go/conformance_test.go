@@ -22,6 +22,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/clients/go"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+	"github.com/elbowroom/elbowroom/internal/testutil/localserver"
 )
 
 var update = flag.Bool("update", false, "record the expectations of clients/conformance anew; read the difference before you commit it")
@@ -75,7 +76,7 @@ func TestConformance(t *testing.T) {
 	case binary != "":
 		addr = runBinary(t, binary)
 	default:
-		addr = running(t)
+		addr = localserver.Start(t)
 	}
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

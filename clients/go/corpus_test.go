@@ -7,6 +7,7 @@ import (
 	"github.com/elbowroom/elbowroom/conformance"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 	"github.com/elbowroom/elbowroom/internal/testdata"
+	"github.com/elbowroom/elbowroom/internal/testutil/localserver"
 )
 
 // dialectOf and formatOf translate the word of a recorded conversation.
@@ -34,7 +35,7 @@ func modelOf(word string) string {
 // connect returns a client of a server that the end of the test stops.
 func connect(t testing.TB, options ...elbowroom.Option) *elbowroom.Client {
 	t.Helper()
-	return connectTo(t, running(t), options...)
+	return connectTo(t, localserver.Start(t), options...)
 }
 
 func connectTo(t testing.TB, addr string, options ...elbowroom.Option) *elbowroom.Client {

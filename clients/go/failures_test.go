@@ -14,6 +14,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/clients/go"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+	"github.com/elbowroom/elbowroom/internal/testutil/localserver"
 )
 
 const small = `{"model":"claude-sonnet-4-5","max_tokens":64,"system":"Be brief.","messages":[{"role":"user","content":"hi"}]}`
@@ -35,7 +36,7 @@ func serveDouble(t *testing.T, d *double) string {
 	t.Helper()
 	s := grpc.NewServer()
 	pb.RegisterContextServiceServer(s, d)
-	lis := listen(t, "127.0.0.1:0")
+	lis := localserver.Listen(t, "127.0.0.1:0")
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(lis) }()
 	t.Cleanup(func() {
@@ -48,7 +49,7 @@ func serveDouble(t *testing.T, d *double) string {
 // nowhere is an address that nobody listens on.
 func nowhere(t *testing.T) string {
 	t.Helper()
-	lis := listen(t, "127.0.0.1:0")
+	lis := localserver.Listen(t, "127.0.0.1:0")
 	addr := lis.Addr().String()
 	if err := lis.Close(); err != nil {
 		t.Fatal(err)
@@ -70,9 +71,9 @@ func TestAServerThatIsDownIsUnavailable(t *testing.T) {
 }
 
 func TestAServerThatComesBackIsFoundAgain(t *testing.T) {
-	lis := listen(t, "127.0.0.1:0")
+	lis := localserver.Listen(t, "127.0.0.1:0")
 	addr := lis.Addr().String()
-	stop := startServer(t, lis)
+	stop := localserver.Serve(t, lis)
 	client := connectTo(t, addr)
 	c := client.NewConversation(nil, elbowroom.WithFailOpen())
 	if _, err := c.BeforeRequest(t.Context(), small); err != nil {
@@ -84,7 +85,7 @@ func TestAServerThatComesBackIsFoundAgain(t *testing.T) {
 	if err != nil || len(body) == 0 || !errors.As(c.Last().Err, &unavailable) {
 		t.Errorf("stopped: %s, %v, %v", body, err, c.Last().Err)
 	}
-	t.Cleanup(startServer(t, listen(t, addr)))
+	t.Cleanup(localserver.Serve(t, localserver.Listen(t, addr)))
 	// The connection is made anew in its own time, which waiting for it bounds.
 	body, err = c.BeforeRequest(t.Context(), small, elbowroom.WithCallOptions(grpc.WaitForReady(true)))
 	if err != nil || c.Last().Err != nil || !strings.Contains(string(body), "cache_control") {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/clients/go"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+	"github.com/elbowroom/elbowroom/internal/testutil/localserver"
 )
 
 // request is a body as a program builds it.
@@ -113,14 +114,14 @@ func TestAnotherHistoryBeginsAnew(t *testing.T) {
 }
 
 func TestAServerThatForgotGetsTheBodyInFull(t *testing.T) {
-	lis := listen(t, "127.0.0.1:0")
+	lis := localserver.Listen(t, "127.0.0.1:0")
 	addr := lis.Addr().String()
-	stop := startServer(t, lis)
+	stop := localserver.Serve(t, lis)
 	c := connectTo(t, addr).NewConversation(compressing())
 	r := talk(12)
 	first := before(t, c, r)
 	stop()
-	t.Cleanup(startServer(t, listen(t, addr)))
+	t.Cleanup(localserver.Serve(t, localserver.Listen(t, addr)))
 	r.say("assistant", "Nothing.")
 	r.say("user", "Then stop.")
 	second := before(t, c, r, patient)
@@ -150,9 +151,9 @@ func summaryOf(t *testing.T, body string) string {
 }
 
 func TestAFailureKeepsTheCompressedHistory(t *testing.T) {
-	lis := listen(t, "127.0.0.1:0")
+	lis := localserver.Listen(t, "127.0.0.1:0")
 	addr := lis.Addr().String()
-	stop := startServer(t, lis)
+	stop := localserver.Serve(t, lis)
 	c := connectTo(t, addr, elbowroom.WithTimeout(5*time.Second)).NewConversation(compressing(), elbowroom.WithFailOpen())
 	r := talk(12)
 	first := before(t, c, r)
@@ -166,7 +167,7 @@ func TestAFailureKeepsTheCompressedHistory(t *testing.T) {
 	if n := strings.Count(open, `"cache_control"`); n > 4 {
 		t.Errorf("%d breakpoints", n)
 	}
-	t.Cleanup(startServer(t, listen(t, addr)))
+	t.Cleanup(localserver.Serve(t, localserver.Listen(t, addr)))
 	r.say("assistant", "Stopped.")
 	r.say("user", "Thanks.")
 	again := before(t, c, r, patient)

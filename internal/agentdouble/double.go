@@ -70,6 +70,13 @@ func start(tb testing.TB, speaks wire, dialect conformance.Dialect, calls int, b
 	return d
 }
 
+// End lets the turn end after fewer calls.
+func (d *Double) End(calls int) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.calls = calls
+}
+
 // Bodies are the requests so far.
 func (d *Double) Bodies() [][]byte {
 	d.mutex.Lock()

@@ -97,7 +97,7 @@ var layers = []layer{
 	{
 		dir: "clients/go", house: []string{"gen/..."},
 		modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/rpc"},
-		tests: slices.Concat(anything, []string{"*"}),
+		tests:   slices.Concat(anything, []string{"*"}),
 	},
 	// Judges answers from the outside: it must not share a mistake with what it judges, so nothing of the engine.
 	// Its tests hold it against the whole service.
