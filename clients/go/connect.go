@@ -52,10 +52,6 @@ const serviceConfig = `{
 	}]
 }`
 
-// reconnect is how long to wait between attempts to connect: shorter than gRPC's
-// default, so that calls that are tried again meet a server that has restarted.
-var reconnect = backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second}
-
 // Client is a connection to the service. It is safe for concurrent use.
 type Client struct {
 	conn    *grpc.ClientConn
@@ -120,7 +116,11 @@ func Connect(target string, options ...Option) (*Client, error) {
 		grpc.WithTransportCredentials(transport),
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(maxSendBytes), grpc.MaxCallRecvMsgSize(maxReceiveBytes)),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: 10 * time.Second}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			// Shorter than gRPC's default, so that calls that are tried again meet a server that has restarted.
+			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
+			MinConnectTimeout: 10 * time.Second,
+		}),
 		grpc.WithUserAgent("elbowroom-go"),
 	}
 	if s.token != "" {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/elbowroom/elbowroom/clients/go"
+	elbowroom "github.com/elbowroom/elbowroom/clients/go"
 	"github.com/elbowroom/elbowroom/conformance"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 	"github.com/elbowroom/elbowroom/internal/agentdouble"

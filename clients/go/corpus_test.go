@@ -3,7 +3,7 @@ package elbowroom_test
 import (
 	"testing"
 
-	"github.com/elbowroom/elbowroom/clients/go"
+	elbowroom "github.com/elbowroom/elbowroom/clients/go"
 	"github.com/elbowroom/elbowroom/conformance"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 	"github.com/elbowroom/elbowroom/internal/testdata"

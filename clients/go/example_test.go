@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"net"
 	"os"
 	"testing"
 
-	"github.com/elbowroom/elbowroom/clients/go"
+	elbowroom "github.com/elbowroom/elbowroom/clients/go"
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 	"github.com/elbowroom/elbowroom/internal/testutil/localserver"
 )
@@ -21,16 +20,16 @@ var server string
 func TestMain(m *testing.M) {
 	lis, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	stop, err := localserver.Run(lis)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	server = lis.Addr().String()
 	code := m.Run()
 	if err := stop(); err != nil {
-		log.Print(err)
+		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
@@ -39,13 +38,15 @@ func TestMain(m *testing.M) {
 func Example() {
 	client, err := elbowroom.Connect(server)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer client.Close()
 	body := `{"model": "claude-sonnet-4-5", "max_tokens": 1e3, "system": "Be brief.", "messages": [{"role": "user", "content": "hi"}]}`
 	result, err := client.Compress(context.Background(), body, nil)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	fmt.Println(result.GetOutcome(), result.GetReport().GetContextWindow())
 	fmt.Println(string(result.Body))
@@ -57,7 +58,8 @@ func Example() {
 func ExampleConversation() {
 	client, err := elbowroom.Connect(server)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer client.Close()
 	conversation := client.NewConversation(&elbowroomv1.PrepareRequest{
@@ -71,11 +73,13 @@ func ExampleConversation() {
 			"model": "claude-sonnet-4-5", "max_tokens": 1024, "system": "Be brief.", "messages": messages,
 		})
 		if err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
+			return
 		}
 		// Send body to the provider, and give its usage back.
 		if err := conversation.AfterResponse(map[string]int{"input_tokens": len(body) / 4, "output_tokens": 9}); err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
+			return
 		}
 		turn := conversation.Last()
 		fmt.Println(turn.Outcome, len(turn.Breakpoints), "breakpoints, continued:", turn.Continued)
@@ -89,7 +93,8 @@ func ExampleConversation() {
 func ExampleClient_ApplyCacheControl() {
 	client, err := elbowroom.Connect(server)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer client.Close()
 	body := `[{"role":"system","content":"Be brief."},{"role":"user","content":"hi"}]`
@@ -97,7 +102,8 @@ func ExampleClient_ApplyCacheControl() {
 		Model: "anthropic/claude-sonnet-4.5", Ttl: elbowroomv1.CacheTtl_CACHE_TTL_1H,
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	fmt.Println(result.GetLayout())
 	fmt.Println(string(result.Body))
@@ -109,12 +115,14 @@ func ExampleClient_ApplyCacheControl() {
 func ExampleClient_CountText() {
 	client, err := elbowroom.Connect(server)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer client.Close()
 	count, err := client.CountText(context.Background(), "Hello, world!", "gpt-4o")
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	fmt.Println(count.GetTokens(), count.GetEncoding())
 	// Output: 4 o200k_base
@@ -123,7 +131,8 @@ func ExampleClient_CountText() {
 func ExampleInvalidRequestError() {
 	client, err := elbowroom.Connect(server)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer client.Close()
 	_, err = client.Compress(context.Background(), `[{"role":"user",}]`, nil, elbowroom.WithFormat(elbowroom.OpenAIChat))

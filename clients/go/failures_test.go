@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/elbowroom/elbowroom/clients/go"
+	elbowroom "github.com/elbowroom/elbowroom/clients/go"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 	"github.com/elbowroom/elbowroom/internal/testutil/localserver"
 )
@@ -41,7 +41,9 @@ func serveDouble(t *testing.T, d *double) string {
 	go func() { done <- s.Serve(lis) }()
 	t.Cleanup(func() {
 		s.Stop()
-		<-done
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	})
 	return lis.Addr().String()
 }

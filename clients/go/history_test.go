@@ -10,7 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/elbowroom/elbowroom/clients/go"
+	elbowroom "github.com/elbowroom/elbowroom/clients/go"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 	"github.com/elbowroom/elbowroom/internal/testutil/localserver"
 )

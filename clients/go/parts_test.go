@@ -93,8 +93,8 @@ func TestADeltaLeadsFromBaseToBody(t *testing.T) {
 	deltas := 0
 	for range 2000 {
 		base := text(random.IntN(400))
-		cut, end := random.IntN(len(base)+1), 0
-		end = cut + random.IntN(len(base)-cut+1)
+		cut := random.IntN(len(base) + 1)
+		end := cut + random.IntN(len(base)-cut+1)
 		body := strings.ToValidUTF8(base[:cut], "") + text(random.IntN(20)) + strings.ToValidUTF8(base[end:], "")
 		d := deltaOf([]byte(base), []byte(body))
 		if d == nil {
@@ -125,7 +125,7 @@ func TestFormatsAreToldFromWhatOnlyOneHas(t *testing.T) {
 		`{"messages":[],"tools":[{"name":"x","input_schema":{}}]}`:                              a,
 		`{"messages":[],"tools":[{"type":"function","function":{"name":"x"}}]}`:                 o,
 		`{"messages":[{"role":"system","content":"s"}]}`:                                        o,
-		` [{"role":"developer","content":"s"}]`:                                                 o,
+		`[ {"role":"developer","content":"s"}]`:                                                 o,
 		`[{"role":"assistant","tool_calls":[]},{"role":"tool","content":"x"}]`:                  o,
 		`[{"role":"user","content":"q"},{"role":"user","content":[{"type":"tool_result"}]}]`:    a,
 		`[{"role":"assistant","content":[{"type":"text"},{"type":"thinking"}]}]`:                a,

@@ -21,7 +21,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/v2"
 	"github.com/anthropics/anthropic-sdk-go/v2/option"
 
-	"github.com/elbowroom/elbowroom/clients/go"
+	elbowroom "github.com/elbowroom/elbowroom/clients/go"
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 )
 
@@ -49,6 +49,7 @@ func run(ctx context.Context, question string, out io.Writer) error {
 		return err
 	}
 	a := agent{
+		name:  cmp.Or(os.Getenv("MODEL"), anthropic.ModelClaudeSonnet5_5),
 		model: anthropic.NewClient(),
 		conversation: service.NewConversation(&elbowroomv1.PrepareRequest{
 			Strategy: elbowroomv1.Strategy_STRATEGY_ANCHORED,
@@ -65,28 +66,31 @@ func run(ctx context.Context, question string, out io.Writer) error {
 
 // agent asks the model and runs the tools it calls.
 type agent struct {
+	name         string // of the model
 	model        anthropic.Client
 	conversation *elbowroom.Conversation
 	files        *os.Root
 }
 
-var readFile = anthropic.ToolParam{
-	Name:        "read_file",
-	Description: anthropic.String("Read a file of the current directory."),
-	InputSchema: anthropic.ToolInputSchemaParam{
-		Properties: map[string]any{"path": map[string]any{"type": "string"}},
-		Required:   []string{"path"},
-	},
+func readFile() anthropic.ToolUnionParam {
+	return anthropic.ToolUnionParam{OfTool: &anthropic.ToolParam{
+		Name:        "read_file",
+		Description: anthropic.String("Read a file of the current directory."),
+		InputSchema: anthropic.ToolInputSchemaParam{
+			Properties: map[string]any{"path": map[string]any{"type": "string"}},
+			Required:   []string{"path"},
+		},
+	}}
 }
 
 // ask runs the loop until the model has an answer. The history in params is the whole
 // one; what is sent is what the conversation makes of it.
 func (a *agent) ask(ctx context.Context, question string) (string, error) {
 	params := anthropic.MessageNewParams{
-		Model:     anthropic.ModelClaudeSonnet4_5,
+		Model:     a.name,
 		MaxTokens: 4096,
 		System:    []anthropic.TextBlockParam{{Text: "You answer questions about the files of a directory. Read what you need."}},
-		Tools:     []anthropic.ToolUnionParam{{OfTool: &readFile}},
+		Tools:     []anthropic.ToolUnionParam{readFile()},
 		Messages:  []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(question))},
 	}
 	for range maxTurns {

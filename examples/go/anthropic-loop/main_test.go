@@ -28,6 +28,7 @@ func prepare(t *testing.T) *agentdouble.Double {
 	t.Chdir(dir)
 	d := agentdouble.Anthropic(t, filesRead)
 	t.Setenv("ANTHROPIC_BASE_URL", d.URL)
+	t.Setenv("MODEL", "claude-sonnet-4-5")
 	t.Setenv("ANTHROPIC_API_KEY", "key-of-the-double")
 	return d
 }

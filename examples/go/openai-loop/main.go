@@ -21,7 +21,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"github.com/elbowroom/elbowroom/clients/go"
+	elbowroom "github.com/elbowroom/elbowroom/clients/go"
 )
 
 // maxTurns ends a loop that does not end by itself.
@@ -48,6 +48,7 @@ func run(ctx context.Context, question string, out io.Writer) error {
 		return err
 	}
 	a := agent{
+		name:         cmp.Or(os.Getenv("MODEL"), openai.ChatModelGPT6Sol),
 		model:        openai.NewClient(),
 		conversation: service.NewConversation(nil, elbowroom.WithFailOpen()),
 		files:        files,
@@ -62,27 +63,30 @@ func run(ctx context.Context, question string, out io.Writer) error {
 
 // agent asks the model and runs the tools it calls.
 type agent struct {
+	name         string // of the model
 	model        openai.Client
 	conversation *elbowroom.Conversation
 	files        *os.Root
 }
 
-var readFile = openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{
-	Name:        "read_file",
-	Description: openai.String("Read a file of the current directory."),
-	Parameters: openai.FunctionParameters{
-		"type":       "object",
-		"properties": map[string]any{"path": map[string]any{"type": "string"}},
-		"required":   []string{"path"},
-	},
-})
+func readFile() openai.ChatCompletionToolUnionParam {
+	return openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{
+		Name:        "read_file",
+		Description: openai.String("Read a file of the current directory."),
+		Parameters: openai.FunctionParameters{
+			"type":       "object",
+			"properties": map[string]any{"path": map[string]any{"type": "string"}},
+			"required":   []string{"path"},
+		},
+	})
+}
 
 // ask runs the loop until the model has an answer. The history in params is the whole
 // one; what is sent is what the conversation makes of it.
 func (a *agent) ask(ctx context.Context, question string) (string, error) {
 	params := openai.ChatCompletionNewParams{
-		Model: openai.ChatModelGPT4o,
-		Tools: []openai.ChatCompletionToolUnionParam{readFile},
+		Model: a.name,
+		Tools: []openai.ChatCompletionToolUnionParam{readFile()},
 		Messages: []openai.ChatCompletionMessageParamUnion{
 			openai.SystemMessage("You answer questions about the files of a directory. Read what you need."),
 			openai.UserMessage(question),

@@ -28,6 +28,7 @@ func prepare(t *testing.T) *agentdouble.Double {
 	t.Chdir(dir)
 	d := agentdouble.OpenAI(t, filesRead)
 	t.Setenv("OPENAI_BASE_URL", d.URL)
+	t.Setenv("MODEL", "gpt-4o")
 	t.Setenv("OPENAI_API_KEY", "key-of-the-double")
 	return d
 }

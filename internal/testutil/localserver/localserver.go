@@ -22,7 +22,7 @@ import (
 
 // counter is shared: its vocabularies take a second to load under the race
 // detector.
-var counter = sync.OnceValue(func() *tokens.Counter { return tokens.NewCounter() })
+var counter = sync.OnceValue(func() *tokens.Counter { return tokens.NewCounter() }) //nolint:gochecknoglobals // see above
 
 // Listen opens a loopback port; "127.0.0.1:0" is any.
 func Listen(t testing.TB, addr string) net.Listener {
