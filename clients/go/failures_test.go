@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
@@ -23,12 +25,11 @@ const small = `{"model":"claude-sonnet-4-5","max_tokens":64,"system":"Be brief."
 type double struct {
 	pb.UnimplementedContextServiceServer
 	answer func(ctx context.Context, n int) error
-	calls  int
+	calls  atomic.Int32
 }
 
 func (d *double) Compress(ctx context.Context, req *pb.CompressRequest) (*pb.CompressResponse, error) {
-	d.calls++
-	return &pb.CompressResponse{Outcome: pb.Outcome_OUTCOME_BELOW_THRESHOLD}, d.answer(ctx, d.calls)
+	return &pb.CompressResponse{Outcome: pb.Outcome_OUTCOME_BELOW_THRESHOLD}, d.answer(ctx, int(d.calls.Add(1)))
 }
 
 // serveDouble runs a double until the test ends and returns its address.
@@ -36,6 +37,7 @@ func serveDouble(t *testing.T, d *double) string {
 	t.Helper()
 	s := grpc.NewServer()
 	pb.RegisterContextServiceServer(s, d)
+	healthv1.RegisterHealthServer(s, fine{})
 	lis := localserver.Listen(t, "127.0.0.1:0")
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(lis) }()
@@ -46,6 +48,19 @@ func serveDouble(t *testing.T, d *double) string {
 		}
 	})
 	return lis.Addr().String()
+}
+
+// fine is a health service that finds every service well.
+type fine struct {
+	healthv1.UnimplementedHealthServer
+}
+
+func (fine) Watch(_ *healthv1.HealthCheckRequest, stream healthv1.Health_WatchServer) error {
+	if err := stream.Send(&healthv1.HealthCheckResponse{Status: healthv1.HealthCheckResponse_SERVING}); err != nil {
+		return err
+	}
+	<-stream.Context().Done()
+	return nil
 }
 
 // nowhere is an address that nobody listens on.
@@ -103,8 +118,8 @@ func TestACallThatFailsForNowIsTriedAgain(t *testing.T) {
 		return nil
 	}}
 	client := connectTo(t, serveDouble(t, d))
-	if _, err := client.Compress(t.Context(), small, nil); err != nil || d.calls != 3 {
-		t.Errorf("%v after %d calls", err, d.calls)
+	if _, err := client.Compress(t.Context(), small, nil); err != nil || d.calls.Load() != 3 {
+		t.Errorf("%v after %d calls", err, d.calls.Load())
 	}
 }
 
@@ -153,10 +168,13 @@ func TestRefusalsAreTypedAndSayWhatToDo(t *testing.T) {
 		{codes.FailedPrecondition, is[*elbowroom.RefusedError], "reason"},
 		{codes.Unimplemented, is[*elbowroom.Error], "older"},
 	}
-	d := &double{}
+	var code atomic.Uint32
+	d := &double{answer: func(context.Context, int) error {
+		return status.Error(codes.Code(code.Load()), "no, logged as 0a1b2c")
+	}}
 	client := connectTo(t, serveDouble(t, d))
 	for _, c := range cases {
-		d.answer = func(context.Context, int) error { return status.Error(c.code, "no, logged as 0a1b2c") }
+		code.Store(uint32(c.code))
 		_, err := client.Compress(t.Context(), small, nil)
 		var base *elbowroom.Error
 		if !c.is(err) || !errors.As(err, &base) || base.Code != c.code || !strings.Contains(base.Advice, c.advice) {
@@ -175,16 +193,19 @@ func is[E error](err error) bool {
 }
 
 func TestTokensTravelInMetadataAndNeverInTheOpen(t *testing.T) {
-	var got []string
+	got := make(chan string, 1)
 	d := &double{answer: func(ctx context.Context, _ int) error {
 		md, _ := metadata.FromIncomingContext(ctx)
-		got = append(md.Get("authorization"), md.Get("traceparent")...)
+		got <- strings.Join(append(md.Get("authorization"), md.Get("traceparent")...), " ")
 		return nil
 	}}
 	client := connectTo(t, serveDouble(t, d), elbowroom.WithToken("secret"))
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", "00-1-2-01")
-	if _, err := client.Compress(ctx, small, nil); err != nil || strings.Join(got, " ") != "Bearer secret 00-1-2-01" {
-		t.Errorf("%v, %v", err, got)
+	if _, err := client.Compress(ctx, small, nil); err != nil {
+		t.Fatal(err)
+	}
+	if sent := <-got; sent != "Bearer secret 00-1-2-01" {
+		t.Errorf("%q", sent)
 	}
 	for target, allowed := range map[string]bool{
 		"localhost:1": true, "127.0.0.1:1": true, "dns:///[::1]:1": true, "unix:/run/elbowroom": true,
