@@ -92,6 +92,19 @@ func TestACompressedHistoryStaysCompressed(t *testing.T) {
 	}
 }
 
+func TestTheListThatCameBackIsContinued(t *testing.T) {
+	c := connect(t).NewConversation(compressing())
+	first := before(t, c, talk(12))
+	fresh := `,{"role":"assistant","content":"Nothing."},{"role":"user","content":"Then stop."}]}`
+	second := before(t, c, strings.TrimSuffix(first, "]}")+fresh)
+	if turn := c.Last(); !turn.Continued || turn.Outcome != pb.Outcome_OUTCOME_BELOW_THRESHOLD {
+		t.Errorf("%+v", turn)
+	}
+	if strings.Count(second, noteBegins) != 1 || !strings.Contains(second, summaryOf(t, first)) {
+		t.Errorf("%s", second)
+	}
+}
+
 func TestAnotherHistoryBeginsAnew(t *testing.T) {
 	c := connect(t).NewConversation(compressing())
 	r := talk(12)
@@ -176,6 +189,24 @@ func TestAFailureKeepsTheCompressedHistory(t *testing.T) {
 	}
 }
 
+func TestAFailureDoesNotAddUpBreakpoints(t *testing.T) {
+	lis := localserver.Listen(t, "127.0.0.1:0")
+	stop := localserver.Serve(t, lis)
+	c := connectTo(t, lis.Addr().String()).NewConversation(nil, elbowroom.WithFailOpen())
+	r := talk(3)
+	before(t, c, r)
+	stop()
+	r.say("assistant", "Nothing.")
+	text, err := elbowroom.JSON(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := strings.TrimSuffix(string(text), "]}") + `,{"role":"user","content":[{"type":"text","text":"Then stop.","cache_control":{"type":"ephemeral"}}]}]}`
+	if got := before(t, c, own); got != own || c.Last().Err == nil {
+		t.Errorf("%v: %s", c.Last().Err, got)
+	}
+}
+
 func TestABareListAndUsageAreTaken(t *testing.T) {
 	client := connect(t)
 	c := client.NewConversation(&pb.PrepareRequest{Model: "claude-sonnet-4-5"}, elbowroom.WithConversationFormat(elbowroom.AnthropicMessages))
@@ -188,7 +219,7 @@ func TestABareListAndUsageAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	before(t, c, append(list, message{"assistant", "ok"}, message{"user", "go on"}))
-	if by := c.Last().Report.GetJudgedBy(); !strings.HasPrefix(by, "usage") {
+	if by := c.Last().Report.GetJudgedBy(); by != "usage" {
 		t.Errorf("judged by %q", by)
 	}
 	if err := c.AfterResponse(`{}`); err == nil {

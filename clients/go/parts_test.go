@@ -109,6 +109,10 @@ func TestADeltaLeadsFromBaseToBody(t *testing.T) {
 	if deltas < 500 {
 		t.Errorf("only %d deltas", deltas)
 	}
+	// The two characters share their first two bytes.
+	if d := deltaOf([]byte(strings.Repeat("a", 200)+"世"), []byte(strings.Repeat("a", 200)+"丗")); d == nil || d.GetSplices()[0].GetText() != "丗" {
+		t.Errorf("a character that differs in its last byte: %v", d)
+	}
 	same := strings.Repeat("a", 200)
 	if d := deltaOf([]byte(same), []byte(same)); d == nil || len(d.GetSplices()) != 0 {
 		t.Errorf("the same body: %v", d)
