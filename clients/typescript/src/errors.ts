@@ -1,7 +1,6 @@
 /** The errors that the client throws. Each says what to do. */
 
-import { Code } from "@connectrpc/connect";
-import { withoutConnection } from "./connection-failure.js";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { type ErrorDetails, readDetails } from "./error-details.js";
 
 /** A gRPC status code by its name, for example "INVALID_ARGUMENT". */
@@ -135,7 +134,7 @@ export function typedError(thrown: unknown): ElbowroomError {
   if (thrown instanceof ElbowroomError) {
     return thrown;
   }
-  const cause = withoutConnection(thrown);
+  const cause = ConnectError.from(thrown);
   const message = cause.rawMessage;
   const details = readDetails(cause);
   switch (cause.code) {

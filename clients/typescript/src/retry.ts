@@ -3,9 +3,8 @@
  * config.
  */
 
-import { Code, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { setTimeout as sleep } from "node:timers/promises";
-import { withoutConnection } from "./connection-failure.js";
 import { readDetails } from "./error-details.js";
 
 /** When a call is tried again. */
@@ -37,7 +36,7 @@ export function retryUnavailable(policy: RetryPolicy = {}): Interceptor {
       try {
         return await next(req);
       } catch (thrown) {
-        const error = withoutConnection(thrown);
+        const error = ConnectError.from(thrown);
         if (error.code !== Code.Unavailable || attempt >= attempts || req.signal.aborted) {
           throw thrown;
         }

@@ -1,9 +1,11 @@
 /** Opens the connection: gRPC over HTTP/2, plain or TLS, with the client's interceptors. */
 
 import type { Interceptor, Transport } from "@connectrpc/connect";
-import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { SecureClientSessionOptions } from "node:http2";
+import { nameConnectionFailures } from "./connection-failure.js";
 import { retryUnavailable, type RetryPolicy } from "./retry.js";
+import { Sessions } from "./sessions.js";
 import { propagateTrace } from "./trace.js";
 
 /** Options of connect. */
@@ -42,7 +44,7 @@ export interface Connection {
 export function openConnection(target: string, options: ConnectOptions): Connection {
   const tls = options.tls !== undefined && options.tls !== false;
   const baseUrl = urlOf(target, tls || options.clientCert !== undefined);
-  const sessions = new Http2SessionManager(baseUrl, { pingIntervalMs: 60_000 }, sessionOptions(options));
+  const sessions = new Sessions(baseUrl, { pingIntervalMs: 60_000 }, sessionOptions(options));
   const transport = createGrpcTransport({
     baseUrl,
     sessionManager: sessions,
@@ -54,6 +56,7 @@ export function openConnection(target: string, options: ConnectOptions): Connect
       addHeaders(options.headers, options.token),
       propagateTrace(),
       retryUnavailable(options.retry),
+      nameConnectionFailures(),
     ],
   });
   return { transport, close: () => sessions.abort() };

@@ -10,6 +10,8 @@ import { ContextService } from "../src/index.js";
 /** A double that serves. */
 export interface Double {
   address: string;
+  /** Asks the clients to leave, as a balancer does with idle connections. */
+  goAway(): void;
   stop(): Promise<void>;
 }
 
@@ -32,6 +34,7 @@ export async function startDouble(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    goAway: () => sessions.forEach((session) => session.goaway(http2.constants.NGHTTP2_NO_ERROR)),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
