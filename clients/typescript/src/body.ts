@@ -22,22 +22,25 @@ export type Body = string | Uint8Array | object;
 /** The form in which a result comes back: the one its body came in. */
 export type Same<B extends Body> = B extends string ? string : B extends Uint8Array ? Uint8Array : B;
 
-/** A body as JSON text, with what is needed to give a result back in the caller's form. */
+/** A body as JSON, with what is needed to give a result back in the caller's form. */
 export class HeldBody<B extends Body> {
-  /** The JSON text. */
-  readonly text: string;
+  private decoded: string | undefined;
   private encoded: Buffer | undefined;
 
   /** Throws {@link InvalidRequestError} for what JSON or UTF-8 cannot hold. */
   constructor(readonly original: B) {
     if (typeof original === "string") {
-      this.text = wellFormed(original);
+      this.decoded = wellFormed(original);
     } else if (original instanceof Uint8Array) {
       this.encoded = Buffer.from(original.buffer, original.byteOffset, original.byteLength);
-      this.text = decode(this.encoded);
     } else {
-      this.text = stringify(original);
+      this.decoded = stringify(original);
     }
+  }
+
+  /** The JSON text. Throws {@link InvalidRequestError} for bytes that are not UTF-8. */
+  get text(): string {
+    return (this.decoded ??= decode(this.bytes));
   }
 
   /** The UTF-8 bytes of the text: what splice offsets count. */

@@ -261,10 +261,12 @@ test("a server that closes an idle connection while the next call starts does no
   t.after(() => double.stop());
   const client = connect(double.address);
   t.after(() => client.close());
-  for (let i = 0; i < 20; i++) {
+  for (let i = 0; i < 200; i++) {
     await client.listModels();
     double.goAway();
-    await new Promise((resolve) => setImmediate(resolve));
+    for (let wait = 0; wait < i % 20; wait++) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
   await client.listModels();
 });
