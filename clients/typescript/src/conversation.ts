@@ -196,7 +196,9 @@ export class Conversation {
     this.history = History.of({ given: given.text, returned, held: changed ? returned : asked });
     this.bases = [request, json];
     this.sentMessages = countMessages(returned);
-    this.compressionState = response.compressionState;
+    if (response.compressionState.length > 0) {
+      this.compressionState = response.compressionState; // that of a compression stays until the next one
+    }
     this.cacheState = response.cacheState;
     this.lastUsage = undefined;
     this.lastResponse = response;

@@ -20,6 +20,7 @@ class Service {
   bodies: string[] = [];
   held = new Map<string, string>();
   forgetful = false;
+  stateless = false;
   failing: ConnectError | undefined;
   /** What becomes of the next body. */
   splices: (text: string) => { offset: bigint; length: bigint; text: string }[] = () => [];
@@ -52,7 +53,7 @@ class Service {
     return {
       outcome: this.outcome,
       splices,
-      compressionState: Buffer.from(`state ${this.requests.length}`),
+      compressionState: this.stateless ? new Uint8Array() : Buffer.from(`state ${this.requests.length}`),
       cacheState: Buffer.from(`cache ${this.requests.length}`),
     };
   };
@@ -161,6 +162,22 @@ for (const keeps of ["its own list", "the list that came back"]) {
     });
   }
 }
+
+test("the state of a compression is given back until there is another", async (t) => {
+  const { service, client, double } = await withService();
+  t.after(() => double.stop());
+  t.after(() => client.close());
+  const conversation = client.conversation({ format: "openai_chat" });
+  const messages = [say("user", "a")];
+  const states: string[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    await conversation.beforeRequest(messages);
+    states.push(Buffer.from(service.requests.at(-1)!.compressionState).toString());
+    messages.push(say("assistant", "b"), say("user", "c"));
+    service.stateless = true;
+  }
+  assert.deepEqual(states, ["", "state 1", "state 1"]);
+});
 
 test("another list begins anew: no history, no state, no usage", async (t) => {
   const { service, client, double } = await withService();
