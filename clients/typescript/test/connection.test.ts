@@ -5,11 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { connectNodeAdapter, createConnectTransport } from "@connectrpc/connect-node";
 import { context, propagation, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
-import { connect, UnavailableError } from "../src/index.js";
-import { startDouble } from "./double.js";
+import { Client, connect, ContextService, Outcome, OverloadedError, UnavailableError } from "../src/index.js";
+import { retryInfo, startDouble } from "./double.js";
 import { skip } from "./server.js";
 
 const run = promisify(execFile);
@@ -119,4 +123,29 @@ test("the active trace goes along, and the caller's own traceparent wins", async
     await client.listModels("", { headers: { traceparent: given } });
   });
   assert.deepEqual(seen, [null, null, `00-${span.traceId}-${span.spanId}-01`, null, given, null]);
+});
+
+test("the client runs on any transport of Connect: the same calls and errors over HTTP/1.1", async (t) => {
+  const handler = connectNodeAdapter({
+    routes: (router) =>
+      void router.service(ContextService, {
+        compress: () => ({ outcome: Outcome.COMPRESSED, splices: [{ offset: 1n, length: 0n, text: '{"x":1}' }] }),
+        countTokens: () => {
+          const error = new ConnectError("later", Code.ResourceExhausted);
+          error.details = [retryInfo(1500)];
+          throw error;
+        },
+      }),
+  });
+  const server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => (server.closeAllConnections(), server.close()));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = new Client(createConnectTransport({ baseUrl, httpVersion: "1.1" }));
+  assert.deepEqual((await client.compress([], { format: "openai_chat" })).body, [{ x: 1 }]);
+  await assert.rejects(client.countTokens([], { format: "openai_chat" }), (e) => {
+    assert.ok(e instanceof OverloadedError);
+    assert.equal(e.retryAfterMs, 1500);
+    return true;
+  });
 });
