@@ -19,8 +19,11 @@ import { formatOf, type FormatOption, type PrepareOptions, splitOptions } from "
 import { applySplices } from "./splice.js";
 import { readUsage } from "./usage.js";
 
-/** Options of a conversation: those of prepare, for every turn, and what follows. */
-export interface ConversationOptions extends Omit<PrepareOptions, "compressionState" | "cacheState" | "lastUsage"> {
+/** Options of a turn: those of prepare but for what the conversation keeps itself, and for positions in a list that it changes. */
+export type TurnOptions = Omit<PrepareOptions, "compressionState" | "cacheState" | "lastUsage" | "pinned">;
+
+/** Options of a conversation: those of every turn, and what follows. */
+export interface ConversationOptions extends TurnOptions {
   /**
    * What beforeRequest does when the service cannot be reached, refuses, or takes too long. Default false: it throws. True:
    * it returns the compressed history with the new messages where there is one and it is legal, else the caller's body.
@@ -59,7 +62,7 @@ export class Conversation {
   bytesReceived = 0;
 
   private readonly failOpen: boolean;
-  private readonly options: PrepareOptions;
+  private readonly options: TurnOptions;
   private format: Format | undefined;
   private history: History | undefined;
   private compressionState: Uint8Array = new Uint8Array();
@@ -85,7 +88,7 @@ export class Conversation {
    * Returns the body to send to the provider, in the form of the one given. Options given here are for this turn only, for
    * example {force: true}. Throws an ElbowroomError unless failOpen is set; the conversation is then as it was before.
    */
-  async beforeRequest<B extends Body>(body: B, options: PrepareOptions = {}): Promise<Same<B>> {
+  async beforeRequest<B extends Body>(body: B, options: TurnOptions = {}): Promise<Same<B>> {
     this.lastError = undefined;
     let ours: Continued | undefined;
     try {
@@ -129,25 +132,17 @@ export class Conversation {
     return { text, continues: false, messages: countMessages(text) };
   }
 
-  private async prepare<B extends Body>(
-    given: HeldBody<B>,
-    ours: Continued,
-    options: PrepareOptions,
-  ): Promise<Same<B>> {
+  private async prepare<B extends Body>(given: HeldBody<B>, ours: Continued, options: TurnOptions): Promise<Same<B>> {
     const { format, call, fields } = splitOptions(PrepareRequestSchema, options);
     const bodyFormat = this.formatOf(given.original, format);
-    if (!ours.continues) {
-      this.reset();
-    }
     const request = Buffer.from(ours.text, "utf8");
     const message = (native: NativeRequest) =>
       create(PrepareRequestSchema, {
         ...fields,
         conversation: { native },
         view: View.EDITS,
-        compressionState: this.compressionState,
-        cacheState: this.cacheState,
-        ...(this.lastUsage === undefined ? {} : { lastUsage: this.lastUsage }),
+        ...(ours.continues ? { compressionState: this.compressionState, cacheState: this.cacheState } : {}),
+        ...(ours.continues && this.lastUsage !== undefined ? { lastUsage: this.lastUsage } : {}),
       });
     const send = async (native: NativeRequest) => {
       const sent = message(native);
@@ -173,13 +168,13 @@ export class Conversation {
         response = await send(whole());
       }
     }
-    return this.accept(given, ours.text, request, response);
+    return this.accept(given, ours, request, response);
   }
 
   /** Remembers a turn that worked and returns its body. */
   private accept<B extends Body>(
     given: HeldBody<B>,
-    asked: string,
+    ours: Continued,
     request: Buffer,
     response: PrepareResponse,
   ): Same<B> {
@@ -192,11 +187,11 @@ export class Conversation {
       response.outcome === Outcome.COMPRESSED ||
       response.outcome === Outcome.TARGET_UNREACHABLE ||
       response.report?.firstChangedIndex !== undefined;
-    this.compressed ||= changed;
-    this.history = History.of({ given: given.text, returned, held: changed ? returned : asked });
+    this.compressed = changed || (ours.continues && this.compressed);
+    this.history = History.of({ given: given.text, returned, held: changed ? returned : ours.text });
     this.bases = [request, json];
     this.sentMessages = countMessages(returned);
-    if (response.compressionState.length > 0) {
+    if (!ours.continues || response.compressionState.length > 0) {
       this.compressionState = response.compressionState; // that of a compression stays until the next one
     }
     this.cacheState = response.cacheState;

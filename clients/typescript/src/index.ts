@@ -9,7 +9,7 @@ export {
   connect,
   type PrepareResult,
 } from "./client.js";
-export { Conversation, type ConversationOptions } from "./conversation.js";
+export { Conversation, type ConversationOptions, type TurnOptions } from "./conversation.js";
 export {
   DeadlineExceededError,
   ElbowroomError,
@@ -51,6 +51,7 @@ export {
   type Edit,
   Format,
   NativeRequestSchema,
+  Role,
   type Splice,
   View,
   type Warning,

@@ -202,6 +202,7 @@ test("what fails throws, and leaves the conversation as it was", async (t) => {
   service.failing = new ConnectError("down", Code.Unavailable);
   await assert.rejects(conversation.beforeRequest(messages), UnavailableError);
   assert.ok(conversation.lastError instanceof UnavailableError);
+  await assert.rejects(conversation.beforeRequest([say("user", "another list")]), UnavailableError);
   service.failing = undefined;
   await conversation.beforeRequest(messages);
   assert.equal(conversation.lastError, undefined);
