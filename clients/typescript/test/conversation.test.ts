@@ -163,6 +163,25 @@ for (const keeps of ["its own list", "the list that came back"]) {
   }
 }
 
+test("breakpoints of a turn are not sent back with the next one, whichever list the loop keeps", async (t) => {
+  const { service, client, double } = await withService();
+  t.after(() => double.stop());
+  t.after(() => client.close());
+  service.splices = (text) => [
+    { offset: BigInt(text.indexOf("}")), length: 0n, text: ',"cache_control":{"type":"ephemeral"}' },
+  ];
+  const given = [say("user", long)];
+  const next = [say("assistant", "a"), say("user", "b")];
+  for (const keeps of ["given", "returned"]) {
+    const conversation = client.conversation({ format: "openai_chat" });
+    const returned = await conversation.beforeRequest(given);
+    assert.ok("cache_control" in returned[0]!);
+    await conversation.beforeRequest([...(keeps === "given" ? given : returned), ...next]);
+    assert.equal(service.bodies.at(-1), JSON.stringify([...given, ...next]));
+    assert.equal(service.requests.at(-1)!.conversation!.native!.body.case, "delta");
+  }
+});
+
 test("the state of a compression is given back until there is another", async (t) => {
   const { service, client, double } = await withService();
   t.after(() => double.stop());

@@ -153,7 +153,7 @@ test("UNAVAILABLE is tried four times; what cannot pass is not", async (t) => {
   let left = 2;
   const double = await startDouble({
     compress: count("unavailable", failing(Code.Unavailable, "x")),
-    prepare: count("summarizer", failing(Code.Unavailable, "x", errorInfo("SUMMARIZER_FAILED"), retryInfo(1000))),
+    prepare: count("summarizer", failing(Code.Unavailable, "x", errorInfo("SUMMARIZER_FAILED"), retryInfo(1))),
     countTokens: count("later", failing(Code.Unavailable, "x", retryInfo(60_000))),
     applyCacheControl: count("invalid", failing(Code.InvalidArgument, "x")),
     listModels: () => {
