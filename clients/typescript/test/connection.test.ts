@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -12,9 +13,17 @@ import { connectNodeAdapter, createConnectTransport } from "@connectrpc/connect-
 import { context, propagation, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
-import { Client, connect, ContextService, Outcome, OverloadedError, UnavailableError } from "../src/index.js";
+import {
+  Client,
+  connect,
+  ContextService,
+  Outcome,
+  OverloadedError,
+  UnauthenticatedError,
+  UnavailableError,
+} from "../src/index.js";
 import { retryInfo, startDouble } from "./double.js";
-import { skip } from "./server.js";
+import { skip, startBinary } from "./server.js";
 
 const run = promisify(execFile);
 const folder = await mkdtemp(join(tmpdir(), "elbowroom-certificates-"));
@@ -99,6 +108,32 @@ test("a token, fixed or made for each call, goes along as a bearer; headers of a
   await fresh.listModels();
   await fresh.listModels();
   assert.deepEqual(seen, ["Bearer secret", "a", "Basic x", "b", "Bearer t1", null, "Bearer t2", null]);
+});
+
+test("the server itself, with TLS, client certificates and tokens", async (t) => {
+  if (noOpenssl !== undefined || !process.env["ELBOWROOM_BIN"]) {
+    return skip(t, noOpenssl ?? "ELBOWROOM_BIN is not set");
+  }
+  const own = await certificate("localhost");
+  const mine = await certificate("client");
+  const token = "0123456789abcdef0123456789abcdef";
+  const tokens = join(folder, "tokens");
+  await writeFile(tokens, `team ${createHash("sha256").update(token).digest("hex")}\n`);
+  const tls = ["--tls-cert-file", join(folder, "localhost.crt"), "--tls-key-file", join(folder, "localhost.key")];
+  const certificates = ["--tls-client-ca-file", join(folder, "client.crt")];
+  const server = await startBinary("127.0.0.1:0", ...tls, ...certificates, "--auth-tokens-file", tokens);
+  t.after(() => server.stop());
+  const open = (options: Parameters<typeof connect>[1]) => {
+    const client = connect(server.address, { ...once, ...options });
+    t.after(() => client.close());
+    return client.compress([{ role: "user", content: "q" }], { format: "openai_chat" });
+  };
+  const trusted = { tls: { ca: own.cert } };
+  assert.equal((await open({ ...trusted, clientCert: mine, token })).outcome, Outcome.BELOW_THRESHOLD);
+  await assert.rejects(open({ ...trusted, clientCert: mine, token: "wrong" }), UnauthenticatedError);
+  await assert.rejects(open({ ...trusted, clientCert: mine }), UnauthenticatedError);
+  await assert.rejects(open({ ...trusted, token }), UnavailableError);
+  await assert.rejects(open({ token }), UnavailableError);
 });
 
 test("the active trace goes along, and the caller's own traceparent wins", async (t) => {
