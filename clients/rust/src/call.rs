@@ -108,12 +108,12 @@ impl Call<'_> {
             if matches!(error, Error::DeadlineExceeded { .. }) {
                 return Err(self.too_late());
             }
-            if !matches!(error, Error::Unavailable { .. }) {
-                return Err(error);
-            }
-            place.mark(false);
-            let pause =
-                if self.endpoints.someone_is_awake() { Duration::ZERO } else { pause(attempt, error.retry_after()) };
+            let Error::Unavailable { reason, .. } = &error else { return Err(error) };
+            // With a reason the server itself answers: what failed stands behind it, and behind the others too.
+            let reached = reason.is_some();
+            place.mark(reached);
+            let elsewhere = !reached && self.endpoints.someone_is_awake();
+            let pause = if elsewhere { Duration::ZERO } else { pause(attempt, error.retry_after()) };
             // Waiting for what cannot come in time would only hide why.
             if last || pause > LONGEST_PAUSE || Instant::now() + pause >= deadline {
                 return Err(error);

@@ -71,11 +71,11 @@ impl<B, R> Deref for Reply<B, R> {
 
 impl Client {
     /// A client of one server, for example `http://127.0.0.1:50051`. Without a scheme it is plain. The connection is opened by the
-    /// first call. Needs a Tokio runtime.
+    /// first call.
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`] for an address that is none.
+    /// [`Error::Configuration`] for an address that is none, and outside of a Tokio runtime.
     pub fn connect(target: impl Into<String>) -> Result<Self, Error> {
         Self::builder(target).build()
     }

@@ -22,7 +22,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct ClientBuilder {
     targets: Vec<String>,
     timeout: Duration,
-    metadata: Result<MetadataMap, String>,
+    metadata: MetadataMap,
+    /// The first thing that cannot work.
+    wrong: Option<String>,
     hook: Option<Hook>,
     #[cfg(feature = "tls")]
     tls: Option<tonic::transport::ClientTlsConfig>,
@@ -35,7 +37,8 @@ impl ClientBuilder {
         Self {
             targets: vec![target],
             timeout: DEFAULT_TIMEOUT,
-            metadata: Ok(MetadataMap::new()),
+            metadata: MetadataMap::new(),
+            wrong: None,
             hook: None,
             #[cfg(feature = "tls")]
             tls: None,
@@ -63,15 +66,13 @@ impl ClientBuilder {
 
     /// Sends metadata with every call.
     pub fn metadata(mut self, key: &str, value: impl AsRef<str>) -> Self {
-        if let Ok(map) = &mut self.metadata {
-            match (key.parse::<AsciiMetadataKey>(), value.as_ref().parse::<AsciiMetadataValue>()) {
-                (Ok(key), Ok(mut value)) => {
-                    value.set_sensitive(key == "authorization");
-                    map.insert(key, value);
-                }
-                // The value may be a secret, so it is not part of the message.
-                _ => self.metadata = Err(format!("metadata {key:?}: the key or the value cannot be sent")),
+        match (key.parse::<AsciiMetadataKey>(), value.as_ref().parse::<AsciiMetadataValue>()) {
+            (Ok(key), Ok(mut value)) => {
+                value.set_sensitive(key == "authorization");
+                self.metadata.insert(key, value);
             }
+            // The value may be a secret, so it is not part of the message.
+            _ => self = self.refuse(format!("metadata {key:?}: the key or the value cannot be sent")),
         }
         self
     }
@@ -86,6 +87,10 @@ impl ClientBuilder {
     /// Trusts servers whose certificate is signed by one of these (PEM), in place of the system's.
     #[cfg(feature = "tls")]
     pub fn ca_certificate(mut self, pem: impl AsRef<[u8]>) -> Self {
+        // tonic would trust nobody and not say why.
+        if !contains(pem.as_ref(), b"-----BEGIN CERTIFICATE-----") {
+            return self.refuse("the CA certificate is no PEM".to_owned());
+        }
         self.own_roots = true;
         self.with_tls(|tls| tls.ca_certificate(tonic::transport::Certificate::from_pem(pem)))
     }
@@ -111,13 +116,18 @@ impl ClientBuilder {
         self
     }
 
-    /// Makes the client. Connections are opened by the first call and again when they break. Needs a Tokio runtime.
+    /// Makes the client. Connections are opened by the first call and again when they break.
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`] for an address, a certificate or metadata that cannot be used.
+    /// [`Error::Configuration`] for an address, a certificate or metadata that cannot be used, and outside of a Tokio runtime.
     pub fn build(self) -> Result<Client, Error> {
-        let metadata = self.metadata.clone().map_err(Error::configuration)?;
+        if let Some(wrong) = self.wrong {
+            return Err(Error::configuration(wrong));
+        }
+        if tokio::runtime::Handle::try_current().is_err() {
+            return Err(Error::configuration("there is no Tokio runtime: build the client inside of one"));
+        }
         let channels = self
             .targets
             .iter()
@@ -126,8 +136,13 @@ impl ClientBuilder {
         Ok(Client {
             shared: Arc::new(Shared { endpoints: Endpoints::new(channels), hook: self.hook }),
             timeout: self.timeout,
-            metadata,
+            metadata: self.metadata,
         })
+    }
+
+    fn refuse(mut self, why: String) -> Self {
+        self.wrong.get_or_insert(why);
+        self
     }
 
     fn open(&self, target: &str) -> Result<Endpoint, Error> {
@@ -179,4 +194,9 @@ impl ClientBuilder {
     fn secure(&self, _: Endpoint) -> Result<Endpoint, String> {
         Err("this build of the client has no TLS: turn its feature tls on".to_owned())
     }
+}
+
+#[cfg(feature = "tls")]
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
 }

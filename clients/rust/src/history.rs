@@ -62,10 +62,7 @@ impl History {
 
     /// Continues the last turn with a body whose messages begin with those that the caller gave or got then. None: they do not.
     pub fn continued(&self, text: &str, outline: &Outline, parts: &Parts) -> Option<Continued> {
-        let bare = |o: &Outline, whole: &str| {
-            o.list == (0..whole.len()) || o.members.is_empty() && whole.trim_start().starts_with('[')
-        };
-        if bare(outline, text) != bare(&self.outline, &self.text) {
+        if outline.bare != self.outline.bare {
             return None;
         }
         let known = [&self.given, &self.returned]

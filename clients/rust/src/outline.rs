@@ -12,7 +12,9 @@ use crate::v1::Format;
 /// The byte ranges of a body's parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Outline {
-    /// The members of a request body other than its messages. None for a bare list.
+    /// Whether the body is a list of messages and nothing around it.
+    pub bare: bool,
+    /// The members of a request body other than its messages.
     pub members: Vec<(String, Range<usize>)>,
     /// The list of messages, brackets included.
     pub list: Range<usize>,
@@ -31,7 +33,10 @@ impl Outline {
         let whole: &RawValue = serde_json::from_str(text).ok()?;
         let mut list = None;
         match members(whole) {
-            None => list = Some(whole),
+            None => {
+                outline.bare = true;
+                list = Some(whole);
+            }
             Some(members) => {
                 for (key, value) in members {
                     if key == "messages" {
@@ -175,7 +180,10 @@ mod tests {
         let messages: Vec<_> = outline.messages.iter().map(|at| &text[at.clone()]).collect();
         assert_eq!(messages, ["{\"role\":\"user\"}", "{\"content\":\"\\udfff 日\"}"]);
         assert!(text[outline.list].starts_with("[ {"));
-        assert_eq!(Outline::of("[1, [2]]").unwrap().messages, [1..2, 4..7]);
+        assert!(!outline.bare);
+        let outline = Outline::of("[1, [2]]").unwrap();
+        assert!(outline.bare);
+        assert_eq!(outline.messages, [1..2, 4..7]);
     }
 
     #[test]

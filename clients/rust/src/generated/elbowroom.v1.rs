@@ -19,9 +19,9 @@ pub struct NativeRequest {
     /// The wire format of the JSON. Required.
     #[prost(enumeration = "Format", tag = "1")]
     pub format: i32,
-    /// Ask the server to hold this body for a while, so that the next request of the conversation can be sent as a delta. A server may
-    /// decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is sent again in full.
-    /// Ignored for FORMAT_BEDROCK_CONVERSE. Default false.
+    /// Ask the server to hold this body, and the one it becomes, so that the next request of the conversation can be sent as a delta.
+    /// A server may decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is
+    /// sent again in full. Default false.
     #[prost(bool, tag = "5")]
     pub keep: bool,
     /// The JSON: a request body ({"model", "system", "tools", "messages", ...}) or a bare array of messages.
@@ -47,10 +47,10 @@ pub mod native_request {
 /// NativeDelta is a body as its difference from an earlier one.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct NativeDelta {
-    /// SHA-256 of the bytes of the earlier body.
+    /// SHA-256 of the bytes of the earlier body: one that was sent with keep, or what a response made of it.
     #[prost(bytes = "vec", tag = "1")]
     pub base: ::prost::alloc::vec::Vec<u8>,
-    /// What leads from the earlier body to this one. None: it is the same.
+    /// What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
     #[prost(message, repeated, tag = "2")]
     pub splices: ::prost::alloc::vec::Vec<Splice>,
 }
@@ -2684,13 +2684,7 @@ impl ThinkingRegime {
 }
 /// Generated client implementations.
 pub mod context_service_client {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
     /// ContextService keeps an agent's conversation inside its model's context window and its prefix in the provider's cache.
@@ -2728,18 +2722,13 @@ pub mod context_service_client {
             let inner = tonic::client::Grpc::with_origin(inner, origin);
             Self { inner }
         }
-        pub fn with_interceptor<F>(
-            inner: T,
-            interceptor: F,
-        ) -> ContextServiceClient<InterceptedService<T, F>>
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> ContextServiceClient<InterceptedService<T, F>>
         where
             F: tonic::service::Interceptor,
             T::ResponseBody: Default,
             T: tonic::codegen::Service<
                     http::Request<tonic::body::Body>,
-                    Response = http::Response<
-                        <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
-                    >,
+                    Response = http::Response<<T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody>,
                 >,
             <T as tonic::codegen::Service<http::Request<tonic::body::Body>>>::Error:
                 Into<StdError> + std::marker::Send + std::marker::Sync,
@@ -2783,75 +2772,60 @@ pub mod context_service_client {
             &mut self,
             request: impl tonic::IntoRequest<super::CompressRequest>,
         ) -> std::result::Result<tonic::Response<super::CompressResponse>, tonic::Status> {
-            self.inner.ready().await.map_err(|e| {
-                tonic::Status::unknown(format!("Service was not ready: {}", e.into()))
-            })?;
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
             let codec = tonic_prost::ProstCodec::default();
-            let path =
-                http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/Compress");
+            let path = http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/Compress");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("elbowroom.v1.ContextService", "Compress"));
+            req.extensions_mut().insert(GrpcMethod::new("elbowroom.v1.ContextService", "Compress"));
             self.inner.unary(req, path, codec).await
         }
         /// StreamCompress is Compress with progress: phases, the summary's text as it is written, then the result.
         pub async fn stream_compress(
             &mut self,
             request: impl tonic::IntoRequest<super::StreamCompressRequest>,
-        ) -> std::result::Result<
-            tonic::Response<tonic::codec::Streaming<super::StreamCompressResponse>>,
-            tonic::Status,
-        > {
-            self.inner.ready().await.map_err(|e| {
-                tonic::Status::unknown(format!("Service was not ready: {}", e.into()))
-            })?;
+        ) -> std::result::Result<tonic::Response<tonic::codec::Streaming<super::StreamCompressResponse>>, tonic::Status>
+        {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
             let codec = tonic_prost::ProstCodec::default();
-            let path =
-                http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/StreamCompress");
+            let path = http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/StreamCompress");
             let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new(
-                "elbowroom.v1.ContextService",
-                "StreamCompress",
-            ));
+            req.extensions_mut().insert(GrpcMethod::new("elbowroom.v1.ContextService", "StreamCompress"));
             self.inner.server_streaming(req, path, codec).await
         }
         /// ApplyCacheControl returns the conversation with cache breakpoints in the places the provider reads best.
         pub async fn apply_cache_control(
             &mut self,
             request: impl tonic::IntoRequest<super::ApplyCacheControlRequest>,
-        ) -> std::result::Result<tonic::Response<super::ApplyCacheControlResponse>, tonic::Status>
-        {
-            self.inner.ready().await.map_err(|e| {
-                tonic::Status::unknown(format!("Service was not ready: {}", e.into()))
-            })?;
+        ) -> std::result::Result<tonic::Response<super::ApplyCacheControlResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
             let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/elbowroom.v1.ContextService/ApplyCacheControl",
-            );
+            let path = http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/ApplyCacheControl");
             let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new(
-                "elbowroom.v1.ContextService",
-                "ApplyCacheControl",
-            ));
+            req.extensions_mut().insert(GrpcMethod::new("elbowroom.v1.ContextService", "ApplyCacheControl"));
             self.inner.unary(req, path, codec).await
         }
         /// CountTokens returns the size of a conversation or text in tokens, with bounds.
         pub async fn count_tokens(
             &mut self,
             request: impl tonic::IntoRequest<super::CountTokensRequest>,
-        ) -> std::result::Result<tonic::Response<super::CountTokensResponse>, tonic::Status>
-        {
-            self.inner.ready().await.map_err(|e| {
-                tonic::Status::unknown(format!("Service was not ready: {}", e.into()))
-            })?;
+        ) -> std::result::Result<tonic::Response<super::CountTokensResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
             let codec = tonic_prost::ProstCodec::default();
-            let path =
-                http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/CountTokens");
+            let path = http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/CountTokens");
             let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new(
-                "elbowroom.v1.ContextService",
-                "CountTokens",
-            ));
+            req.extensions_mut().insert(GrpcMethod::new("elbowroom.v1.ContextService", "CountTokens"));
             self.inner.unary(req, path, codec).await
         }
         /// Prepare compresses if needed and marks: one round trip a turn.
@@ -2859,50 +2833,44 @@ pub mod context_service_client {
             &mut self,
             request: impl tonic::IntoRequest<super::PrepareRequest>,
         ) -> std::result::Result<tonic::Response<super::PrepareResponse>, tonic::Status> {
-            self.inner.ready().await.map_err(|e| {
-                tonic::Status::unknown(format!("Service was not ready: {}", e.into()))
-            })?;
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
             let codec = tonic_prost::ProstCodec::default();
             let path = http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/Prepare");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("elbowroom.v1.ContextService", "Prepare"));
+            req.extensions_mut().insert(GrpcMethod::new("elbowroom.v1.ContextService", "Prepare"));
             self.inner.unary(req, path, codec).await
         }
         /// SimulateCache says what a sequence of requests reads from the provider's prompt cache, what it costs, and what was lost and why.
         pub async fn simulate_cache(
             &mut self,
             request: impl tonic::IntoRequest<super::SimulateCacheRequest>,
-        ) -> std::result::Result<tonic::Response<super::SimulateCacheResponse>, tonic::Status>
-        {
-            self.inner.ready().await.map_err(|e| {
-                tonic::Status::unknown(format!("Service was not ready: {}", e.into()))
-            })?;
+        ) -> std::result::Result<tonic::Response<super::SimulateCacheResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
             let codec = tonic_prost::ProstCodec::default();
-            let path =
-                http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/SimulateCache");
+            let path = http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/SimulateCache");
             let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new(
-                "elbowroom.v1.ContextService",
-                "SimulateCache",
-            ));
+            req.extensions_mut().insert(GrpcMethod::new("elbowroom.v1.ContextService", "SimulateCache"));
             self.inner.unary(req, path, codec).await
         }
         /// ListModels returns the models the server knows: window, tokenizer, thinking rules, smallest cacheable prefix.
         pub async fn list_models(
             &mut self,
             request: impl tonic::IntoRequest<super::ListModelsRequest>,
-        ) -> std::result::Result<tonic::Response<super::ListModelsResponse>, tonic::Status>
-        {
-            self.inner.ready().await.map_err(|e| {
-                tonic::Status::unknown(format!("Service was not ready: {}", e.into()))
-            })?;
+        ) -> std::result::Result<tonic::Response<super::ListModelsResponse>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
             let codec = tonic_prost::ProstCodec::default();
-            let path =
-                http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/ListModels");
+            let path = http::uri::PathAndQuery::from_static("/elbowroom.v1.ContextService/ListModels");
             let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(GrpcMethod::new("elbowroom.v1.ContextService", "ListModels"));
+            req.extensions_mut().insert(GrpcMethod::new("elbowroom.v1.ContextService", "ListModels"));
             self.inner.unary(req, path, codec).await
         }
     }
@@ -2910,13 +2878,7 @@ pub mod context_service_client {
 /// Generated server implementations.
 #[cfg(feature = "server")]
 pub mod context_service_server {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::*;
     /// Generated trait containing gRPC methods that should be implemented for use with ContextServiceServer.
     #[async_trait]
@@ -3033,10 +2995,7 @@ pub mod context_service_server {
         type Response = http::Response<tonic::body::Body>;
         type Error = std::convert::Infallible;
         type Future = BoxFuture<Self::Response, Self::Error>;
-        fn poll_ready(
-            &mut self,
-            _cx: &mut Context<'_>,
-        ) -> Poll<std::result::Result<(), Self::Error>> {
+        fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
             Poll::Ready(Ok(()))
         }
         fn call(&mut self, req: http::Request<B>) -> Self::Future {
@@ -3047,14 +3006,9 @@ pub mod context_service_server {
                     impl<T: ContextService> tonic::server::UnaryService<super::CompressRequest> for CompressSvc<T> {
                         type Response = super::CompressResponse;
                         type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::CompressRequest>,
-                        ) -> Self::Future {
+                        fn call(&mut self, request: tonic::Request<super::CompressRequest>) -> Self::Future {
                             let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as ContextService>::compress(&inner, request).await
-                            };
+                            let fut = async move { <T as ContextService>::compress(&inner, request).await };
                             Box::pin(fut)
                         }
                     }
@@ -3067,14 +3021,8 @@ pub mod context_service_server {
                         let method = CompressSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
+                            .apply_compression_config(accept_compression_encodings, send_compression_encodings)
+                            .apply_max_message_size_config(max_decoding_message_size, max_encoding_message_size);
                         let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
@@ -3083,22 +3031,13 @@ pub mod context_service_server {
                 "/elbowroom.v1.ContextService/StreamCompress" => {
                     #[allow(non_camel_case_types)]
                     struct StreamCompressSvc<T: ContextService>(pub Arc<T>);
-                    impl<T: ContextService>
-                        tonic::server::ServerStreamingService<super::StreamCompressRequest>
-                        for StreamCompressSvc<T>
-                    {
+                    impl<T: ContextService> tonic::server::ServerStreamingService<super::StreamCompressRequest> for StreamCompressSvc<T> {
                         type Response = super::StreamCompressResponse;
                         type ResponseStream = T::StreamCompressStream;
-                        type Future =
-                            BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::StreamCompressRequest>,
-                        ) -> Self::Future {
+                        type Future = BoxFuture<tonic::Response<Self::ResponseStream>, tonic::Status>;
+                        fn call(&mut self, request: tonic::Request<super::StreamCompressRequest>) -> Self::Future {
                             let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as ContextService>::stream_compress(&inner, request).await
-                            };
+                            let fut = async move { <T as ContextService>::stream_compress(&inner, request).await };
                             Box::pin(fut)
                         }
                     }
@@ -3111,14 +3050,8 @@ pub mod context_service_server {
                         let method = StreamCompressSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
+                            .apply_compression_config(accept_compression_encodings, send_compression_encodings)
+                            .apply_max_message_size_config(max_decoding_message_size, max_encoding_message_size);
                         let res = grpc.server_streaming(method, req).await;
                         Ok(res)
                     };
@@ -3127,20 +3060,12 @@ pub mod context_service_server {
                 "/elbowroom.v1.ContextService/ApplyCacheControl" => {
                     #[allow(non_camel_case_types)]
                     struct ApplyCacheControlSvc<T: ContextService>(pub Arc<T>);
-                    impl<T: ContextService>
-                        tonic::server::UnaryService<super::ApplyCacheControlRequest>
-                        for ApplyCacheControlSvc<T>
-                    {
+                    impl<T: ContextService> tonic::server::UnaryService<super::ApplyCacheControlRequest> for ApplyCacheControlSvc<T> {
                         type Response = super::ApplyCacheControlResponse;
                         type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::ApplyCacheControlRequest>,
-                        ) -> Self::Future {
+                        fn call(&mut self, request: tonic::Request<super::ApplyCacheControlRequest>) -> Self::Future {
                             let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as ContextService>::apply_cache_control(&inner, request).await
-                            };
+                            let fut = async move { <T as ContextService>::apply_cache_control(&inner, request).await };
                             Box::pin(fut)
                         }
                     }
@@ -3153,14 +3078,8 @@ pub mod context_service_server {
                         let method = ApplyCacheControlSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
+                            .apply_compression_config(accept_compression_encodings, send_compression_encodings)
+                            .apply_max_message_size_config(max_decoding_message_size, max_encoding_message_size);
                         let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
@@ -3169,19 +3088,12 @@ pub mod context_service_server {
                 "/elbowroom.v1.ContextService/CountTokens" => {
                     #[allow(non_camel_case_types)]
                     struct CountTokensSvc<T: ContextService>(pub Arc<T>);
-                    impl<T: ContextService> tonic::server::UnaryService<super::CountTokensRequest>
-                        for CountTokensSvc<T>
-                    {
+                    impl<T: ContextService> tonic::server::UnaryService<super::CountTokensRequest> for CountTokensSvc<T> {
                         type Response = super::CountTokensResponse;
                         type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::CountTokensRequest>,
-                        ) -> Self::Future {
+                        fn call(&mut self, request: tonic::Request<super::CountTokensRequest>) -> Self::Future {
                             let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as ContextService>::count_tokens(&inner, request).await
-                            };
+                            let fut = async move { <T as ContextService>::count_tokens(&inner, request).await };
                             Box::pin(fut)
                         }
                     }
@@ -3194,14 +3106,8 @@ pub mod context_service_server {
                         let method = CountTokensSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
+                            .apply_compression_config(accept_compression_encodings, send_compression_encodings)
+                            .apply_max_message_size_config(max_decoding_message_size, max_encoding_message_size);
                         let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
@@ -3213,14 +3119,9 @@ pub mod context_service_server {
                     impl<T: ContextService> tonic::server::UnaryService<super::PrepareRequest> for PrepareSvc<T> {
                         type Response = super::PrepareResponse;
                         type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::PrepareRequest>,
-                        ) -> Self::Future {
+                        fn call(&mut self, request: tonic::Request<super::PrepareRequest>) -> Self::Future {
                             let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as ContextService>::prepare(&inner, request).await
-                            };
+                            let fut = async move { <T as ContextService>::prepare(&inner, request).await };
                             Box::pin(fut)
                         }
                     }
@@ -3233,14 +3134,8 @@ pub mod context_service_server {
                         let method = PrepareSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
+                            .apply_compression_config(accept_compression_encodings, send_compression_encodings)
+                            .apply_max_message_size_config(max_decoding_message_size, max_encoding_message_size);
                         let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
@@ -3249,19 +3144,12 @@ pub mod context_service_server {
                 "/elbowroom.v1.ContextService/SimulateCache" => {
                     #[allow(non_camel_case_types)]
                     struct SimulateCacheSvc<T: ContextService>(pub Arc<T>);
-                    impl<T: ContextService> tonic::server::UnaryService<super::SimulateCacheRequest>
-                        for SimulateCacheSvc<T>
-                    {
+                    impl<T: ContextService> tonic::server::UnaryService<super::SimulateCacheRequest> for SimulateCacheSvc<T> {
                         type Response = super::SimulateCacheResponse;
                         type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::SimulateCacheRequest>,
-                        ) -> Self::Future {
+                        fn call(&mut self, request: tonic::Request<super::SimulateCacheRequest>) -> Self::Future {
                             let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as ContextService>::simulate_cache(&inner, request).await
-                            };
+                            let fut = async move { <T as ContextService>::simulate_cache(&inner, request).await };
                             Box::pin(fut)
                         }
                     }
@@ -3274,14 +3162,8 @@ pub mod context_service_server {
                         let method = SimulateCacheSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
+                            .apply_compression_config(accept_compression_encodings, send_compression_encodings)
+                            .apply_max_message_size_config(max_decoding_message_size, max_encoding_message_size);
                         let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
@@ -3293,14 +3175,9 @@ pub mod context_service_server {
                     impl<T: ContextService> tonic::server::UnaryService<super::ListModelsRequest> for ListModelsSvc<T> {
                         type Response = super::ListModelsResponse;
                         type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::ListModelsRequest>,
-                        ) -> Self::Future {
+                        fn call(&mut self, request: tonic::Request<super::ListModelsRequest>) -> Self::Future {
                             let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as ContextService>::list_models(&inner, request).await
-                            };
+                            let fut = async move { <T as ContextService>::list_models(&inner, request).await };
                             Box::pin(fut)
                         }
                     }
@@ -3313,14 +3190,8 @@ pub mod context_service_server {
                         let method = ListModelsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
+                            .apply_compression_config(accept_compression_encodings, send_compression_encodings)
+                            .apply_max_message_size_config(max_decoding_message_size, max_encoding_message_size);
                         let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
@@ -3329,14 +3200,8 @@ pub mod context_service_server {
                 _ => Box::pin(async move {
                     let mut response = http::Response::new(tonic::body::Body::default());
                     let headers = response.headers_mut();
-                    headers.insert(
-                        tonic::Status::GRPC_STATUS,
-                        (tonic::Code::Unimplemented as i32).into(),
-                    );
-                    headers.insert(
-                        http::header::CONTENT_TYPE,
-                        tonic::metadata::GRPC_CONTENT_TYPE,
-                    );
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
+                    headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
                     Ok(response)
                 }),
             }
@@ -3437,13 +3302,7 @@ impl SummaryFinish {
 }
 /// Generated client implementations.
 pub mod summarizer_service_client {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::http::Uri;
     use tonic::codegen::*;
     /// SummarizerService is what a summarizer backend of your own implements, in any language. Elbowroom is its client: it has
@@ -3487,18 +3346,13 @@ pub mod summarizer_service_client {
             let inner = tonic::client::Grpc::with_origin(inner, origin);
             Self { inner }
         }
-        pub fn with_interceptor<F>(
-            inner: T,
-            interceptor: F,
-        ) -> SummarizerServiceClient<InterceptedService<T, F>>
+        pub fn with_interceptor<F>(inner: T, interceptor: F) -> SummarizerServiceClient<InterceptedService<T, F>>
         where
             F: tonic::service::Interceptor,
             T::ResponseBody: Default,
             T: tonic::codegen::Service<
                     http::Request<tonic::body::Body>,
-                    Response = http::Response<
-                        <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
-                    >,
+                    Response = http::Response<<T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody>,
                 >,
             <T as tonic::codegen::Service<http::Request<tonic::body::Body>>>::Error:
                 Into<StdError> + std::marker::Send + std::marker::Sync,
@@ -3541,17 +3395,14 @@ pub mod summarizer_service_client {
             &mut self,
             request: impl tonic::IntoRequest<super::SummarizeRequest>,
         ) -> std::result::Result<tonic::Response<super::SummarizeResponse>, tonic::Status> {
-            self.inner.ready().await.map_err(|e| {
-                tonic::Status::unknown(format!("Service was not ready: {}", e.into()))
-            })?;
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| tonic::Status::unknown(format!("Service was not ready: {}", e.into())))?;
             let codec = tonic_prost::ProstCodec::default();
-            let path =
-                http::uri::PathAndQuery::from_static("/elbowroom.v1.SummarizerService/Summarize");
+            let path = http::uri::PathAndQuery::from_static("/elbowroom.v1.SummarizerService/Summarize");
             let mut req = request.into_request();
-            req.extensions_mut().insert(GrpcMethod::new(
-                "elbowroom.v1.SummarizerService",
-                "Summarize",
-            ));
+            req.extensions_mut().insert(GrpcMethod::new("elbowroom.v1.SummarizerService", "Summarize"));
             self.inner.unary(req, path, codec).await
         }
     }
@@ -3559,13 +3410,7 @@ pub mod summarizer_service_client {
 /// Generated server implementations.
 #[cfg(feature = "server")]
 pub mod summarizer_service_server {
-    #![allow(
-        unused_variables,
-        dead_code,
-        missing_docs,
-        clippy::wildcard_imports,
-        clippy::let_unit_value
-    )]
+    #![allow(unused_variables, dead_code, missing_docs, clippy::wildcard_imports, clippy::let_unit_value)]
     use tonic::codegen::*;
     /// Generated trait containing gRPC methods that should be implemented for use with SummarizerServiceServer.
     #[async_trait]
@@ -3652,10 +3497,7 @@ pub mod summarizer_service_server {
         type Response = http::Response<tonic::body::Body>;
         type Error = std::convert::Infallible;
         type Future = BoxFuture<Self::Response, Self::Error>;
-        fn poll_ready(
-            &mut self,
-            _cx: &mut Context<'_>,
-        ) -> Poll<std::result::Result<(), Self::Error>> {
+        fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<std::result::Result<(), Self::Error>> {
             Poll::Ready(Ok(()))
         }
         fn call(&mut self, req: http::Request<B>) -> Self::Future {
@@ -3663,19 +3505,12 @@ pub mod summarizer_service_server {
                 "/elbowroom.v1.SummarizerService/Summarize" => {
                     #[allow(non_camel_case_types)]
                     struct SummarizeSvc<T: SummarizerService>(pub Arc<T>);
-                    impl<T: SummarizerService> tonic::server::UnaryService<super::SummarizeRequest>
-                        for SummarizeSvc<T>
-                    {
+                    impl<T: SummarizerService> tonic::server::UnaryService<super::SummarizeRequest> for SummarizeSvc<T> {
                         type Response = super::SummarizeResponse;
                         type Future = BoxFuture<tonic::Response<Self::Response>, tonic::Status>;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::SummarizeRequest>,
-                        ) -> Self::Future {
+                        fn call(&mut self, request: tonic::Request<super::SummarizeRequest>) -> Self::Future {
                             let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as SummarizerService>::summarize(&inner, request).await
-                            };
+                            let fut = async move { <T as SummarizerService>::summarize(&inner, request).await };
                             Box::pin(fut)
                         }
                     }
@@ -3688,14 +3523,8 @@ pub mod summarizer_service_server {
                         let method = SummarizeSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
+                            .apply_compression_config(accept_compression_encodings, send_compression_encodings)
+                            .apply_max_message_size_config(max_decoding_message_size, max_encoding_message_size);
                         let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
@@ -3704,14 +3533,8 @@ pub mod summarizer_service_server {
                 _ => Box::pin(async move {
                     let mut response = http::Response::new(tonic::body::Body::default());
                     let headers = response.headers_mut();
-                    headers.insert(
-                        tonic::Status::GRPC_STATUS,
-                        (tonic::Code::Unimplemented as i32).into(),
-                    );
-                    headers.insert(
-                        http::header::CONTENT_TYPE,
-                        tonic::metadata::GRPC_CONTENT_TYPE,
-                    );
+                    headers.insert(tonic::Status::GRPC_STATUS, (tonic::Code::Unimplemented as i32).into());
+                    headers.insert(http::header::CONTENT_TYPE, tonic::metadata::GRPC_CONTENT_TYPE);
                     Ok(response)
                 }),
             }
