@@ -1,7 +1,7 @@
 //! The conversation helper against a double: what it sends, what it keeps, and what it does without an answer.
 
 use elbowroom::v1::native_request::Body as NativeBody;
-use elbowroom::v1::{Format, PrepareRequest, Usage};
+use elbowroom::v1::{Format, Outcome, PrepareRequest, Usage};
 use elbowroom::{Client, Conversation, Error};
 use serde_json::{Value, json};
 use tonic::Status;
@@ -58,13 +58,28 @@ async fn usage_and_state_go_with_the_next_request_and_end_with_their_history() {
     conversation.before_request("[1,2]").await.unwrap();
     conversation.before_request("[9,9,9]").await.unwrap();
     let seen = server.seen();
-    assert_eq!((seen[0].last_usage, seen[0].compression_state.as_slice()), (None, [].as_slice()));
+    let took = |s: &Seen| (s.last_usage, s.compression_state.clone(), s.cache_state.clone());
+    assert_eq!(took(&seen[0]), (None, vec![], vec![]));
     let usage = Usage { prompt_tokens: 10, completion_tokens: 2, message_count: 1 };
-    let second = seen.iter().find(|s| s.last_usage.is_some()).unwrap();
-    assert_eq!((second.last_usage, second.compression_state.as_slice()), (Some(usage), [7].as_slice()));
+    assert_eq!(took(&seen[1]), (Some(usage), vec![7], vec![8]));
     let last = seen.last().unwrap();
-    assert_eq!((last.last_usage, last.compression_state.as_slice()), (None, [].as_slice()));
+    assert_eq!(took(last), (None, vec![], vec![]));
     assert_eq!(full(last), "[9,9,9]");
+}
+
+#[tokio::test]
+async fn usage_of_a_list_that_was_compressed_is_not_reported_again() {
+    let server = Double::start([]).await;
+    let mut conversation = against(&server).await;
+    conversation.before_request("[1]").await.unwrap();
+    conversation.after_response(json!({"input_tokens": 10, "output_tokens": 2}));
+    server.plan(Answer::Replace("[1".into(), "[3]".into()));
+    conversation.before_request("[1,2]").await.unwrap();
+    assert_eq!(conversation.last_outcome(), Outcome::Compressed);
+    conversation.before_request("[1,2]").await.unwrap();
+    let seen = server.seen();
+    assert!(seen.iter().any(|s| s.last_usage.is_some()));
+    assert_eq!(seen.last().unwrap().last_usage, None);
 }
 
 #[tokio::test]

@@ -34,6 +34,7 @@ pub struct Seen {
     pub native: Option<v1::NativeRequest>,
     pub last_usage: Option<v1::Usage>,
     pub compression_state: Vec<u8>,
+    pub cache_state: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -131,6 +132,7 @@ fn seen<T>(request: &Request<T>, conversation: Option<&v1::Conversation>) -> See
         native: conversation.and_then(|c| c.native.clone()),
         last_usage: None,
         compression_state: Vec::new(),
+        cache_state: Vec::new(),
     }
 }
 
@@ -181,12 +183,14 @@ impl ContextService for Service {
         Ok(Response::new(v1::CountTokensResponse::default()))
     }
 
-    /// A compression state of one byte comes with every answer; a delta is as unknown here as after a restart.
+    /// States of one byte come with every answer, and what changes a body is a compression. A delta is as unknown here as after a
+    /// restart.
     async fn prepare(&self, request: Request<v1::PrepareRequest>) -> Result<Response<v1::PrepareResponse>, Status> {
         let message = request.get_ref();
         let seen = Seen {
             last_usage: message.last_usage,
             compression_state: message.compression_state.clone(),
+            cache_state: message.cache_state.clone(),
             ..seen(&request, message.conversation.as_ref())
         };
         let delta = matches!(seen.native.as_ref().and_then(|n| n.body.as_ref()), Some(NativeBody::Delta(_)));
@@ -194,7 +198,14 @@ impl ContextService for Service {
         if delta {
             return Err(refusal("BASE_UNKNOWN", &[]));
         }
-        Ok(Response::new(v1::PrepareResponse { splices, compression_state: vec![7], ..Default::default() }))
+        let outcome = if splices.is_empty() { v1::Outcome::BelowThreshold } else { v1::Outcome::Compressed };
+        Ok(Response::new(v1::PrepareResponse {
+            outcome: outcome.into(),
+            splices,
+            compression_state: vec![7],
+            cache_state: vec![8],
+            ..Default::default()
+        }))
     }
 
     async fn simulate_cache(
