@@ -5,6 +5,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
 use crate::double::Double;
+use crate::support::Server;
 
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
@@ -71,6 +72,39 @@ async fn mutual_tls_needs_a_certificate_that_the_server_trusts() {
     assert!(call(trusting(&server, &authority)).await.is_err(), "no certificate");
     let (certificate, key) = stranger.sign("agent");
     assert!(call(trusting(&server, &authority).client_certificate(certificate, key)).await.is_err(), "a stranger's");
+}
+
+#[tokio::test]
+async fn the_service_itself_takes_certificates_and_tokens() {
+    use sha2::{Digest as _, Sha256};
+    let (authority, clients) = (Authority::new(), Authority::new());
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = |name: &str, text: &str| {
+        std::fs::write(folder.join(name), text).unwrap();
+        folder.join(name).to_str().unwrap().to_owned()
+    };
+    let (certificate, key) = authority.sign("elbowroom.test");
+    let digest: String = Sha256::digest("a-token-of-some-length-for-acme").iter().map(|b| format!("{b:02x}")).collect();
+    let flags = [
+        format!("--tls-cert-file={}", file("server.pem", &certificate)),
+        format!("--tls-key-file={}", file("server.key", &key)),
+        format!("--tls-client-ca-file={}", file("clients.pem", &clients.pem())),
+        format!("--auth-tokens-file={}", file("tokens", &format!("acme {digest}\n"))),
+    ];
+    let Some(server) = Server::start(&flags.each_ref().map(String::as_str)) else { return };
+    let (certificate, key) = clients.sign("agent");
+    let client = || {
+        Client::builder(format!("https://{}", server.address))
+            .ca_certificate(authority.pem())
+            .server_name("elbowroom.test")
+    };
+    let known = || client().client_certificate(&certificate, &key);
+    call(known().token("a-token-of-some-length-for-acme")).await.unwrap();
+    let error = call(known().token("another")).await.unwrap_err();
+    assert!(matches!(error, Error::Unauthenticated { .. }), "{error:?}");
+    assert!(matches!(call(known()).await, Err(Error::Unauthenticated { .. })));
+    let error = call(client().token("a-token-of-some-length-for-acme")).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
 }
 
 #[tokio::test]

@@ -22,11 +22,17 @@ impl Server {
         if let Ok(address) = std::env::var("ELBOWROOM_ADDR") {
             return Some(Self { address, child: None });
         }
+        Self::start(&[])
+    }
+
+    /// A new server of ELBOWROOM_BIN with more flags. None: it is not set, which the caller says.
+    pub fn start(flags: &[&str]) -> Option<Self> {
         let Ok(binary) = std::env::var("ELBOWROOM_BIN") else {
-            return absent("set ELBOWROOM_ADDR or ELBOWROOM_BIN to test against a server");
+            return absent("set ELBOWROOM_BIN (or, for most tests, ELBOWROOM_ADDR) to test against a server");
         };
         let mut child = Command::new(&binary)
             .args(["serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", ""])
+            .args(flags)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
