@@ -34,6 +34,7 @@ func load(t *testing.T, src config.Sources) *config.Config {
 func TestDefaultsAreThePublishedOnes(t *testing.T) {
 	want := &config.Config{
 		GRPCAddr:    "127.0.0.1:50051",
+		HTTPAddr:    "127.0.0.1:8051",
 		LogLevel:    "info",
 		Summarizers: []string{"extractive"},
 		Summarizer:  config.Summarizer{AttemptTimeout: time.Minute, Retries: 2, CallLimit: 3 * time.Minute, MaxOutputTokens: 16_384},
@@ -42,6 +43,7 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 			ModelThresholds: map[string]float64{},
 		},
 		PromptCaching: config.PromptCaching{CacheTTL: "5m"},
+		HTTP:          config.HTTP{AllowedOrigins: []string{}},
 		Count:         config.Count{Providers: []string{}, Timeout: 5 * time.Second, Concurrency: 8},
 		Limits: config.Limits{
 			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxConcurrentStreams: 256, MaxDepth: 512, MaxBlocks: 200_000,
@@ -179,7 +181,9 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"no room for provider counts", "count: {concurrency: 0}", nil, nil, "count.concurrency: 0 is less than 1"},
 		{"an unknown log level", "log_level: loud", nil, nil, `log_level: "loud" is not one of debug, info, warn, error`},
 		{"an address without a port", "grpc_addr: 127.0.0.1", nil, nil, `grpc_addr: "127.0.0.1" is not of the form HOST:PORT`},
-		{"the HTTP edge", "http_addr: 127.0.0.1:8051", nil, nil, "http_addr: not built yet, leave it empty"},
+		{"an open address of the HTTP edge", "http_addr: 0.0.0.0:8051", nil, nil, "http_addr: 0.0.0.0:8051 can be reached from other machines and callers are not authenticated; "+
+			"use 127.0.0.1, or add --insecure (insecure: true) where the network keeps strangers out"},
+		{"an origin that is none", "http: {allowed_origins: [app.example]}", nil, nil, `http.allowed_origins: "app.example" is not of the form https://HOST[:PORT]`},
 		{"the admin port", "admin_addr: 127.0.0.1:9051", nil, nil, "admin_addr: not built yet, leave it empty"},
 		{"a summarizer of an unknown kind", "summarizers: [\"gpt-4o-mini\", extractive]", nil, nil, `summarizers: "gpt-4o-mini" is none of openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive`},
 		{"a summarizer without a model", "summarizers: [\"openai:\"]", nil, nil, `summarizers: "openai:" is none of openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive`},
