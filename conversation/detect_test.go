@@ -54,3 +54,13 @@ func TestReadObjectSaysWhereTheFaultIs(t *testing.T) {
 		}
 	}
 }
+
+func TestLoneSurrogateFindsTheEscape(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"a":"x\ud800"}`: 7, `{"a":"\ud83d\ude00"}`: -1, `["\udc00"`: 2, `{}`: -1, ``: -1, `"\\ud800"`: -1,
+	} {
+		if got := conversation.LoneSurrogate(text); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+}

@@ -27,3 +27,11 @@ func ReadObject(json string, maxDepth int) ([]Member, error) {
 	}
 	return out, nil
 }
+
+// LoneSurrogate returns the offset of the first escape in a JSON text that is half
+// of a surrogate pair, -1 when there is none before the text's end or first fault.
+func LoneSurrogate(json string) int {
+	s := newScanner(json, DefaultMaxDepth)
+	_, _ = s.skip() // other faults are not asked for
+	return s.surrogate
+}

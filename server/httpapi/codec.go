@@ -39,6 +39,9 @@ func faultOf(text []byte, err error) (offset int, reason string) {
 	if _, broken := conversation.ReadObject(string(text), maxJSONDepth); errors.As(broken, &fault) {
 		return fault.Offset, fault.Reason + " at byte " + strconv.Itoa(fault.Offset)
 	}
+	if at := conversation.LoneSurrogate(string(text)); at >= 0 {
+		return at, "half of a surrogate pair at byte " + strconv.Itoa(at)
+	}
 	reason = strings.TrimSpace(strings.TrimPrefix(err.Error(), "proto:"))
 	reason = strings.Map(func(r rune) rune {
 		if r == '\u00a0' { // protojson varies its texts with these

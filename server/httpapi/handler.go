@@ -58,8 +58,8 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 		invalid("", "invalid JSON: the body is empty, an empty request is {}", 0).write(w)
 		return
 	}
-	if p == connectStream {
-		if e := checkStream(r.Header.Get("Content-Type"), b.data); e != nil {
+	if p != connectUnary {
+		if e := checkEnvelope(r.Header.Get("Content-Type"), b.data); e != nil {
 			s.rpc.refuse(w, r, p, e)
 			return
 		}

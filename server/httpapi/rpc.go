@@ -141,15 +141,19 @@ func (h *rpcHandler) refuse(w http.ResponseWriter, r *http.Request, p protocol, 
 	e.write(w)
 }
 
-// checkStream reads the message of a stream in JSON ahead of the gRPC server, which
-// takes one that cannot be read for a fault of its own and logs it as that.
-func checkStream(contentType string, body []byte) *refusal {
-	if contentType != "application/connect+json" || len(body) < envelope || body[0] != 0 {
-		return nil // compressed, or no message at all: the transcoder says what is wrong
+// checkEnvelope looks at the one message of an enveloped request ahead of the gRPC
+// server, which takes one that cannot be read for a fault of its own and logs it as
+// that.
+func checkEnvelope(contentType string, body []byte) *refusal {
+	if len(body) < envelope {
+		return refuse(codes.InvalidArgument, 0, "the body holds no message: before it stand a byte of flags and four of its length")
 	}
 	size := binary.BigEndian.Uint32(body[1:])
 	if int64(size) != int64(len(body)-envelope) {
 		return refuse(codes.InvalidArgument, 0, "the envelope says that the message has %d bytes, and it has %d", size, len(body)-envelope)
+	}
+	if contentType != "application/connect+json" || body[0] != 0 {
+		return nil // in protobuf, or compressed: the transcoder says what is wrong
 	}
 	return readJSON(body[envelope:], &elbowroomv1.StreamCompressRequest{})
 }
@@ -202,4 +206,3 @@ func (b *boundedGunzip) Read(into []byte) (int, error) {
 	}
 	return n, err
 }
-
