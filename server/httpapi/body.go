@@ -14,12 +14,10 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// A peer that stops reading or writing must not hold a request for ever, and a slow
-// one may take its time: what is bounded is the time for a piece.
-const (
-	paceBytes   = 256 << 10
-	paceTimeout = 30 * time.Second
-)
+// paceBytes is the piece of a body that has [Options.Pace] to come or go. A peer that
+// stops reading or writing must not hold a request for ever, and a slow one may take
+// its time.
+const paceBytes = 256 << 10
 
 // firstBuffer is how much room a body gets before any of it has come, whatever its
 // Content-Length promises.
@@ -42,8 +40,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, inflate bool) 
 		return b, tooLarge(s.limit)
 	}
 	control := http.NewResponseController(w)
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }() // else it would end the call itself
-	src := io.Reader(&pacedReader{src: r.Body, control: control})
+	src := io.Reader(&pacedReader{src: r.Body, control: control, timeout: s.pace})
 	if inflate {
 		switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
 		case "", "identity":
@@ -69,6 +66,9 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, inflate bool) 
 		case buf.Len() > s.limit:
 			return b, tooLarge(s.limit)
 		case errors.Is(err, io.EOF):
+			// Else it would end the call itself. A body that is refused keeps it: what
+			// is left of it is read once more before the connection is used again.
+			_ = control.SetReadDeadline(time.Time{})
 			b.data = buf.Bytes()
 			return b, nil
 		case err != nil:
@@ -95,13 +95,14 @@ func unreadable(err error) *refusal {
 type pacedReader struct {
 	src     io.Reader
 	control *http.ResponseController
+	timeout time.Duration
 	left    int // bytes of the piece that are to come
 }
 
 func (p *pacedReader) Read(into []byte) (int, error) {
 	if p.left <= 0 {
 		p.left = paceBytes
-		if err := p.control.SetReadDeadline(time.Now().Add(paceTimeout)); err != nil {
+		if err := p.control.SetReadDeadline(time.Now().Add(p.timeout)); err != nil {
 			return 0, err
 		}
 	}
@@ -110,23 +111,37 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// pacedWriter gives every piece of a response the same time to be taken.
+// pacedWriter gives every piece of a response the same time to be taken. The deadline
+// of a connection stays from one response to the next, so whatever writes sets it.
 type pacedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	timeout time.Duration
 }
 
-func newPacedWriter(w http.ResponseWriter) *pacedWriter {
-	return &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w)}
+// newPacedWriter gives the peer its time from now on, to send the body and to take
+// what net/http writes of its own accord.
+func newPacedWriter(w http.ResponseWriter, timeout time.Duration) *pacedWriter {
+	p := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), timeout: timeout}
+	_ = p.control.SetReadDeadline(time.Now().Add(timeout))
+	p.extend()
+	return p
+}
+
+// extend gives the next piece its time. It fails on a closed connection only, which
+// the write then reports.
+func (p *pacedWriter) extend() { _ = p.control.SetWriteDeadline(time.Now().Add(p.timeout)) }
+
+func (p *pacedWriter) WriteHeader(code int) {
+	p.extend()
+	p.ResponseWriter.WriteHeader(code)
 }
 
 func (p *pacedWriter) Write(data []byte) (int, error) {
 	written := 0
 	for {
 		piece := data[written:min(len(data), written+paceBytes)]
-		if err := p.control.SetWriteDeadline(time.Now().Add(paceTimeout)); err != nil {
-			return written, err
-		}
+		p.extend()
 		n, err := p.ResponseWriter.Write(piece)
 		written += n
 		if err != nil || written == len(data) {
@@ -136,7 +151,10 @@ func (p *pacedWriter) Write(data []byte) (int, error) {
 }
 
 // Flush implements [http.Flusher], which the protocols with several messages need.
-func (p *pacedWriter) Flush() { _ = p.control.Flush() }
+func (p *pacedWriter) Flush() {
+	p.extend()
+	_ = p.control.Flush()
+}
 
 // Unwrap leads [http.ResponseController] to the connection.
 func (p *pacedWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }

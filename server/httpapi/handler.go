@@ -18,7 +18,7 @@ const (
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	out := newPacedWriter(w)
+	out := newPacedWriter(w, s.pace)
 	if e := s.browsers.check(out, r); e != nil {
 		e.write(out)
 		return

@@ -15,6 +15,7 @@ import (
 const (
 	DefaultMaxMessageBytes  = 64 << 20
 	DefaultMaxInFlightBytes = 512 << 20
+	DefaultPace             = 30 * time.Second
 )
 
 // What a connection may take.
@@ -44,6 +45,9 @@ type Options struct {
 	// AllowedOrigins are the origins whose web pages may call, as browsers name them:
 	// https://app.example. "*" is any. Default: none.
 	AllowedOrigins []string
+	// Pace is how long a peer may take to send or to take a piece of 256 KiB, or what
+	// is left of a body, before its connection is closed. Default 30 seconds.
+	Pace time.Duration
 }
 
 // Server answers HTTP requests.
@@ -54,6 +58,7 @@ type Server struct {
 	browsers *browserPolicy
 	limit    int
 	held     budget
+	pace     time.Duration // what a piece of a body may take
 }
 
 // New returns a server that is ready to [Server.Serve].
@@ -70,6 +75,9 @@ func New(o Options) (*Server, error) {
 	if o.MaxInFlightBytes <= 0 {
 		o.MaxInFlightBytes = DefaultMaxInFlightBytes
 	}
+	if o.Pace <= 0 {
+		o.Pace = DefaultPace
+	}
 	rpc, err := newRPCHandler(o.GRPC, o.MaxMessageBytes)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
@@ -80,6 +88,7 @@ func New(o Options) (*Server, error) {
 		browsers: newBrowserPolicy(o.AllowedOrigins),
 		limit:    o.MaxMessageBytes,
 		held:     budget{limit: o.MaxInFlightBytes},
+		pace:     o.Pace,
 	}
 	s.http = &http.Server{
 		Handler:           s,
