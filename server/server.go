@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -19,6 +21,7 @@ import (
 	"github.com/elbowroom/elbowroom/breakpoints/simulator"
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
+	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 	"github.com/elbowroom/elbowroom/tokens"
 	"github.com/elbowroom/elbowroom/tokens/provider"
 )
@@ -45,6 +48,9 @@ type Limits struct {
 	// MaxInFlightBytes bounds the requests being worked on together. A request that
 	// would exceed it fails with RESOURCE_EXHAUSTED and RetryInfo. Default 512 MiB.
 	MaxInFlightBytes int64
+	// MaxKeptBytes bounds the bodies held for the deltas of later requests, together.
+	// Those used least go first. Default 128 MiB; below 0 none are held.
+	MaxKeptBytes int64
 	// MaxConcurrentStreams bounds the calls at one time of one connection; more wait.
 	// Default 256.
 	MaxConcurrentStreams uint32
@@ -88,8 +94,14 @@ type Options struct {
 	// StateKeys sign cache states. The first signs, all verify. Without one they carry
 	// a checksum only.
 	StateKeys [][]byte
-	Limits    Limits
-	Keepalive Keepalive
+	// Auth says who is let in. Nil lets everybody in.
+	Auth *auth.Gate
+	// TLS secures the connections. Nil serves without.
+	TLS *tls.Config
+	// ClosedReflection answers reflection to those only whom Auth lets in.
+	ClosedReflection bool
+	Limits           Limits
+	Keepalive        Keepalive
 }
 
 // Server serves elbowroom.v1.ContextService, grpc.health.v1 and reflection.
@@ -107,7 +119,11 @@ type Server struct {
 	stateKeys  [][]byte
 	limits     conversation.Limits
 
-	gate   *admission.Gate
+	auth           *auth.Gate
+	openReflection bool
+	gate           *admission.Gate
+	bodies         bodies
+
 	grpc   *grpc.Server
 	health *health.Server
 }
@@ -149,12 +165,23 @@ func New(o Options) (*Server, error) {
 		caches:     caches,
 		stateKeys:  o.StateKeys,
 		limits:     limits.Conversation,
+		auth:       o.Auth,
 		gate:       admission.NewGate(limits.MaxInFlightBytes),
 		health:     health.NewServer(),
 	}
+	if s.bodies, err = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if s.auth == nil {
+		s.auth = &auth.Gate{}
+	}
+	s.openReflection = !o.ClosedReflection
 	options, err := s.interceptors()
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
+	}
+	if o.TLS != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(o.TLS)))
 	}
 	s.grpc = grpc.NewServer(append(options,
 		grpc.MaxRecvMsgSize(limits.MaxMessageBytes),
@@ -186,6 +213,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.MaxInFlightBytes <= 0 {
 		l.MaxInFlightBytes = DefaultMaxInFlightBytes
+	}
+	if l.MaxKeptBytes == 0 {
+		l.MaxKeptBytes = DefaultMaxKeptBytes
 	}
 	if l.MaxConcurrentStreams == 0 {
 		l.MaxConcurrentStreams = DefaultMaxConcurrentStreams

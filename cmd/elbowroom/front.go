@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,7 +23,7 @@ type front struct {
 }
 
 // newFront listens where the configuration says.
-func newFront(ctx context.Context, c *config.Config, s *service, log *slog.Logger) (*front, error) {
+func newFront(ctx context.Context, c *config.Config, s *service, secured security, log *slog.Logger) (*front, error) {
 	edge, err := httpapi.New(httpapi.Options{
 		GRPC: s.Handler(), Log: log, AllowedOrigins: c.HTTP.AllowedOrigins,
 		MaxMessageBytes: int(c.Limits.MaxMessageBytes), MaxInFlightBytes: int64(c.Limits.MaxInFlightBytes),
@@ -41,6 +42,9 @@ func newFront(ctx context.Context, c *config.Config, s *service, log *slog.Logge
 	if f.http, err = listen.Listen(ctx, "tcp", c.HTTPAddr); err != nil {
 		_ = f.grpc.Close()
 		return nil, fmt.Errorf("http_addr: %w (another address: --http-addr; none: --http-addr '')", err)
+	}
+	if config := secured.tls("http/1.1"); config != nil {
+		f.http = tls.NewListener(f.http, config)
 	}
 	return f, nil
 }
