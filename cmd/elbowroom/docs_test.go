@@ -57,10 +57,7 @@ func examplesOf(t *testing.T, path string) []example {
 // The commands of the pages do what the pages say.
 func TestDocumentedCommandsRun(t *testing.T) {
 	grpc, b := serve(t)
-	found := regexp.MustCompile(`(?m)^HTTP/JSON: (\S+)$`).FindStringSubmatch(b.out.String())
-	if found == nil {
-		t.Fatalf("no HTTP port:\n%s", b.out.String())
-	}
+	web := httpAddr(t, b)
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +85,7 @@ func TestDocumentedCommandsRun(t *testing.T) {
 						t.Skipf("skipped: %s is not installed", tool)
 					}
 				}
-				e.run(t, root, strings.NewReplacer("127.0.0.1:50051", grpc, "127.0.0.1:8051", found[1]))
+				e.run(t, root, strings.NewReplacer("127.0.0.1:50051", grpc, "127.0.0.1:8051", web))
 			})
 		}
 	}

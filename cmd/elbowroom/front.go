@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -43,7 +44,7 @@ func newFront(ctx context.Context, c *config.Config, s *service, secured securit
 		_ = f.grpc.Close()
 		return nil, fmt.Errorf("http_addr: %w (another address: --http-addr; none: --http-addr '')", err)
 	}
-	if config := secured.tls("http/1.1"); config != nil {
+	if config := secured.tls("http/1.1"); config != nil { //nolint:contextcheck // each handshake brings its own
 		f.http = tls.NewListener(f.http, config)
 	}
 	return f, nil
@@ -57,8 +58,8 @@ func (f *front) httpAddr() string {
 }
 
 // serve answers calls on both ports until ctx ends or one of them breaks, and then
-// drains them within the time that grace gives.
-func (f *front) serve(ctx context.Context, grace func() (context.Context, context.CancelFunc)) error {
+// drains them within the time of grace. stopping is called before that.
+func (f *front) serve(ctx context.Context, grace time.Duration, stopping func()) error {
 	ports, ctx := errgroup.WithContext(ctx)
 	ports.Go(func() error { return f.service.Serve(f.grpc) })
 	if f.http != nil {
@@ -66,7 +67,8 @@ func (f *front) serve(ctx context.Context, grace func() (context.Context, contex
 	}
 	ports.Go(func() error {
 		<-ctx.Done()
-		left, cancel := grace()
+		stopping()
+		left, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()
 		return f.shutdown(left)
 	})

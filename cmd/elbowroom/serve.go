@@ -49,9 +49,8 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 		return err
 	}
 	announce(p.stdout, c, f)
-	return f.serve(ctx, func() (context.Context, context.CancelFunc) {
+	return f.serve(ctx, c.ShutdownTimeout, func() {
 		fmt.Fprintf(p.stdout, "Stopping: calls have %v to finish\n", c.ShutdownTimeout)
-		return context.WithTimeout(context.WithoutCancel(ctx), c.ShutdownTimeout)
 	})
 }
 

@@ -183,7 +183,7 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"no room for provider counts", "count: {concurrency: 0}", nil, nil, "count.concurrency: 0 is less than 1"},
 		{"an unknown log level", "log_level: loud", nil, nil, `log_level: "loud" is not one of debug, info, warn, error`},
 		{"an address without a port", "grpc_addr: 127.0.0.1", nil, nil, `grpc_addr: "127.0.0.1" is not of the form HOST:PORT`},
-		{"an open address of the HTTP edge", "http_addr: 0.0.0.0:8051", nil, nil, "http_addr: 0.0.0.0:8051 can be reached from other machines and callers are not authenticated; "+
+		{"an open address of the HTTP edge", "http_addr: 0.0.0.0:8051", nil, nil, "http_addr: 0.0.0.0:8051 can be reached from other machines and callers are not authenticated; " +
 			"use 127.0.0.1, set auth.tokens_file, auth.jwt_issuer or auth.certificates, or add --insecure (insecure: true) where the network keeps strangers out"},
 		{"an origin that is none", "http: {allowed_origins: [app.example]}", nil, nil, `http.allowed_origins: "app.example" is not of the form https://HOST[:PORT]`},
 		{"the admin port", "admin_addr: 127.0.0.1:9051", nil, nil, "admin_addr: not built yet, leave it empty"},

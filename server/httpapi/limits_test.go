@@ -49,13 +49,12 @@ func TestShutdownFinishesCalls(t *testing.T) {
 	<-b.entered
 	stopped := make(chan struct{})
 	go func() { f.stop(); close(stopped) }()
-	for { // new calls are refused from then on
+	for range time.Tick(time.Millisecond) { // new calls are refused from then on
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(f.url, "http://"))
 		if err != nil {
 			break
 		}
 		_ = conn.Close()
-		time.Sleep(time.Millisecond)
 	}
 	select {
 	case <-stopped:
@@ -181,7 +180,7 @@ func TestACallMayTakeItsTime(t *testing.T) {
 	done := make(chan reply, 1)
 	go func() { done <- f.post(service+"Compress", jsonType, greeting) }()
 	<-b.entered
-	time.Sleep(100 * time.Millisecond)
+	<-time.After(100 * time.Millisecond) // several times what a piece may take
 	close(b.goOn)
 	if r := <-done; r.status != http.StatusOK {
 		t.Errorf("%d %s", r.status, r.body)

@@ -22,7 +22,10 @@ func answer(description string, schema object) object {
 	return object{{"description", description}, {"content", object{{"application/json", object{{"schema", schema}}}}}}
 }
 
-var failure = member{"default", object{{"$ref", "#/components/responses/Error"}}}
+// failure is every other response.
+func failure() member {
+	return member{"default", object{{"$ref", "#/components/responses/Error"}}}
+}
 
 // otherPaths are the calls that are no RPCs of the service.
 func otherPaths(s *schemas, sd protoreflect.ServiceDescriptor) object {
@@ -95,7 +98,7 @@ func otherPaths(s *schemas, sd protoreflect.ServiceDescriptor) object {
 					}},
 					{"required", []any{"messages", "tokens_before", "tokens_after", "compression_ratio", "outcome", "report"}},
 				})},
-				failure,
+				failure(),
 			}},
 		}}}},
 		{"/grpc.health.v1.Health/Check", object{{"post", object{
@@ -110,14 +113,14 @@ func otherPaths(s *schemas, sd protoreflect.ServiceDescriptor) object {
 					{"type", "object"},
 					{"properties", object{{"status", object{{"type", "string"}, {"enum", []any{"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"}}}}}},
 				})},
-				failure,
+				failure(),
 			}},
 		}}}},
 		{"/openapi.json", object{{"get", object{
 			{"operationId", "GetDocument"},
 			{"tags", []any{"gateways"}},
 			{"summary", "This document."},
-			{"responses", object{{"200", answer("The document.", object{{"type", "object"}})}, failure}},
+			{"responses", object{{"200", answer("The document.", object{{"type", "object"}})}, failure()}},
 		}}}},
 	}
 }
