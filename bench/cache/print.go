@@ -79,7 +79,7 @@ func (b *bench) table(ctx context.Context, out io.Writer, s *scenario, counting 
 			}
 		}
 		optimum := 0
-		for _, n := range replay.Optimum(simulator.TTL5m, false) {
+		for _, n := range replay.Optimum(simulator.TTL5m, true) {
 			optimum += n
 		}
 		fmt.Fprintf(out, "%s%s\n", row, percent(float64(best), float64(optimum)))
