@@ -55,6 +55,10 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*servic
 	if err != nil {
 		return nil, &usageError{err}
 	}
+	caches, err := cacheRules(&c.PromptCaching)
+	if err != nil {
+		return nil, err
+	}
 	rungs, err := newRungs(ctx, c, registry, log, os.Getenv)
 	if err != nil {
 		return nil, err
@@ -99,6 +103,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*servic
 		Registry:   registry,
 		Log:        log,
 		CacheTTL:   ttl,
+		Caches:     caches,
 		StateKeys:  keys,
 		Limits: server.Limits{
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
