@@ -172,6 +172,9 @@ func (p *placer) retried(last []site) bool {
 // hold nothing to store, whether or not the form at hand has a place for a mark.
 func (p *placer) lastSeen(before int) (site, bool) {
 	for i := before - 1; i >= p.first; i-- {
+		if p.c.Messages[i].Role == conversation.RoleOther { // whether it is sent at all is not known
+			continue
+		}
 		for b := len(p.c.Messages[i].Blocks) - 1; b >= 0; b-- {
 			at, reason := p.siteOf(i, b)
 			switch reason {

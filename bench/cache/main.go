@@ -105,12 +105,18 @@ func (b *bench) load(file string) error {
 	if err != nil {
 		return err
 	}
-	r := recording{name: strings.TrimSuffix(filepath.Base(file), ".json"), layout: breakpoints.LayoutOpenRouter}
+	return b.add(strings.TrimSuffix(filepath.Base(file), ".json"), string(text))
+}
+
+// add takes one recorded conversation.
+func (b *bench) add(name, text string) error {
+	r := recording{name: name, layout: breakpoints.LayoutOpenRouter}
 	format := conversation.FormatOpenAIChat
-	if strings.Contains(string(text), `"format": "anthropic"`) || strings.Contains(string(text), `"format":"anthropic"`) {
+	if strings.Contains(text, `"format": "anthropic"`) || strings.Contains(text, `"format":"anthropic"`) {
 		format, r.layout = conversation.FormatAnthropicMessages, breakpoints.LayoutAnthropic
 	}
-	r.conv, err = conversation.Parse(format, string(text), conversation.Limits{})
+	var err error
+	r.conv, err = conversation.Parse(format, text, conversation.Limits{})
 	b.recorded = append(b.recorded, r)
 	return err
 }

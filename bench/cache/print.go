@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/elbowroom/elbowroom/breakpoints"
@@ -38,6 +39,9 @@ func (b *bench) print(ctx context.Context, out io.Writer) error {
 				return err
 			}
 			table(out, columns, rows)
+			if s.cheapest != "" {
+				fmt.Fprintf(out, "\n%s\n", cheaper(s.cheapest, columns, rows))
+			}
 		}
 	}
 	return nil
@@ -148,6 +152,31 @@ func (r *row) print(out io.Writer) {
 			fmt.Fprint(out, percent(c.cost, r.whole))
 		}
 	}
+}
+
+// margin is the least that counts as cheaper, as a share of the cost without any cache: a hundredth of a point, rounded.
+// Below are the few tokens of an empty tool result, which is not marked since a provider may refuse that.
+const margin = 0.5e-4
+
+// cheaper says in which rows another placement costs less than the one named.
+func cheaper(name string, columns []column, rows []row) string {
+	at := slices.IndexFunc(columns, func(c column) bool { return c.Name == name })
+	var found []string
+	for _, r := range rows {
+		var others []string
+		for k, c := range r.cells {
+			if !c.absent && c.refused == 0 && c.cost < r.cells[at].cost-margin*r.whole {
+				others = append(others, fmt.Sprintf("`%s` by %.2f", columns[k].Name, 100*(r.cells[at].cost-c.cost)/r.whole))
+			}
+		}
+		if len(others) > 0 {
+			found = append(found, r.name+": "+strings.Join(others, ", "))
+		}
+	}
+	if len(found) == 0 {
+		return fmt.Sprintf("No placement costs 0.01 points less than `%s` in any row.", name)
+	}
+	return fmt.Sprintf("Cheaper than `%s`, in points: %s.", name, strings.Join(found, "; "))
 }
 
 func percent(part, whole float64) string {

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/elbowroom/elbowroom/breakpoints/simulator"
 	"github.com/elbowroom/elbowroom/conversation"
 )
 
 // The rules of two agents whose packages offer no function for it: Cline's and opencode's packages on npm hold bundled
-// programs. They are restated in favour of the peer: where a message ends in what cannot carry a mark, the block before
-// it does. Results that follow each other are one message, as in the forms that both of them work on.
+// programs. They are restated in favour of the peer: what has no place for a mark is passed over, as our own strategies do.
+// Messages of one role that follow each other are one, as in the forms that both of them work on: results of parallel
+// calls are recorded one by one.
 
 // lastTwoUser is Cline's: the end of the system prompt and the last two messages that are not the model's.
 func lastTwoUser() simulator.Contender {
@@ -47,35 +50,23 @@ func systemEnds(p *simulator.Prompt) []int {
 	return out
 }
 
-// lastEnds are the last places of the newest n messages, in prompt order; with answers, messages of the model count too.
+// lastEnds are the last places of the newest n messages that have one, in prompt order; with answers, messages of the
+// model count too.
 func lastEnds(p *simulator.Prompt, n int, answers bool) []int {
 	var out []int
-	i := len(p.Blocks) - 1
-	for i >= 0 && p.Blocks[i].Tier == simulator.TierMessages && n > 0 {
-		end := -1
-		role, message := p.Blocks[i].Role, p.Blocks[i].At.Message
-		for i >= 0 && p.Blocks[i].Tier == simulator.TierMessages {
-			b := &p.Blocks[i]
-			if b.At.Message != message && (b.Role != conversation.RoleTool || role != conversation.RoleTool) {
-				break
-			}
-			if end < 0 && markable(b) {
+	for i := len(p.Blocks) - 1; i >= 0 && p.Blocks[i].Tier == simulator.TierMessages && len(out) < n; {
+		end, role := -1, p.Blocks[i].Role
+		for ; i >= 0 && p.Blocks[i].Tier == simulator.TierMessages && p.Blocks[i].Role == role; i-- {
+			if end < 0 && markable(&p.Blocks[i]) {
 				end = i
 			}
-			i--
 		}
-		if role == conversation.RoleAssistant && !answers {
-			continue
-		}
-		n--
-		if end >= 0 {
-			out = append([]int{end}, out...)
+		if end >= 0 && (answers || role != conversation.RoleAssistant) {
+			out = append(out, end)
 		}
 	}
+	slices.Reverse(out)
 	return out
 }
 
-// markable is generous too: a result without text has no place for a mark in OpenAI's form, and takes one.
-func markable(b *simulator.Block) bool {
-	return b.Refused == "" && (!b.Hidden || b.Kind == conversation.KindToolResult)
-}
+func markable(b *simulator.Block) bool { return b.Refused == "" && !b.Hidden }
