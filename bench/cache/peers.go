@@ -67,9 +67,9 @@ func (p *packages) broken(what string, err error) error {
 // contender places as one of the packages does. Its marks are put at the same places of the request as it was recorded:
 // that a package writes JSON in another way is not charged to it.
 func (p *packages) contender(name, peer string) simulator.Contender {
-	return simulator.Contender{Name: name, New: func(r *simulator.Replay) simulator.Placer {
+	return simulator.Contender{Name: name, New: func(*simulator.Replay) simulator.Placer {
 		return func(turn *simulator.Turn) error {
-			marks, err := p.marks(peer, turn.Conversation.Format, r.Body(turn))
+			marks, err := p.marks(peer, turn.Conversation.Format, turn.Body())
 			if err != nil {
 				return err
 			}
