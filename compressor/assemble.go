@@ -27,17 +27,18 @@ func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result 
 	j.warn(applied, after.Tokens)
 	r.TokensAfter, r.MessagesAfter = after.Tokens, len(applied.From)
 	r.Rung, r.FirstChanged = s.rung, firstChangedIndex(rewrite, j.c)
+	r.Change = j.change(rewrite, r.TokensBefore, after.Tokens, s.body != "")
 	if s.body != "" {
 		r.Removed = j.removed()
 		r.Round, result.Summary = j.round(), s.body
 		r.SummaryIndex = j.summaryIndex(applied)
 		r.SummaryTokens = after.Messages[r.SummaryIndex]
-		result.State = j.engine.states.seal(state{Round: r.Round, Digest: digest(s.body)})
+		result.State = j.engine.states.seal(j.req.Tenant, state{Round: r.Round, Digest: digest(s.body)})
 	}
 	if s.body == "" && j.earlier.found && j.req.PreviousSummary == "" { // the earlier summary stands as it was
-		result.State = j.engine.states.seal(state{Round: j.earlier.round, Digest: digest(j.earlier.body)})
+		result.State = j.engine.states.seal(j.req.Tenant, state{Round: j.earlier.round, Digest: digest(j.earlier.body)})
 	}
-	j.engine.sessions.record(ctx, j.req.SessionID, r.TokensBefore, r.TokensAfter)
+	j.engine.sessions.record(ctx, j.session(), r.TokensBefore, r.TokensAfter)
 	return verdict{OutcomeCompressed, compressedReason(r)}, nil
 }
 

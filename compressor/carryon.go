@@ -154,13 +154,14 @@ func (t *takeover) result(second *Result, joined *conversation.Rewrite) *Result 
 	}
 	if !again {
 		r.TokensAfter, r.MessagesAfter = t.next.counts.Tokens, len(t.next.c.Messages)
+		r.Change = t.unchanged()
 		r.Reason = fmt.Sprintf("taken over from an earlier compression of the first %d messages; %s", t.found.Length, r.Reason)
 		out.Outcome = OutcomeCompressed
 	}
 	r.Round = t.found.Round
 	if t.found.Body != "" {
 		out.Summary = t.found.Body
-		out.State = t.engine.states.seal(state{Round: t.found.Round, Digest: digest(t.found.Body)})
+		out.State = t.engine.states.seal(t.req.Tenant, state{Round: t.found.Round, Digest: digest(t.found.Body)})
 		t.placeSummary(r, joined)
 	}
 	return &out
