@@ -1,31 +1,25 @@
 package breakpoints
 
 import (
-	"bufio"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash"
 	"io"
 	"slices"
+	"strconv"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/seal"
 )
 
 // stateKind is the first byte of every cache state: its kind and version.
-const stateKind = 2
+const stateKind = 3
 
-const (
-	// stateEnds is how many ends of earlier requests a state holds: one is enough while
-	// a conversation grows, the others serve when its newest messages are replaced.
-	stateEnds = 4
-	// digestBytes is how much of a hash it holds. A mistaken end costs a mark that finds
-	// nothing.
-	digestBytes = 12
-)
+// stateEnds is how many ends of earlier requests a state holds: one is enough while a
+// conversation grows, the others serve when its newest messages are replaced.
+const stateEnds = 4
 
 // state is what a cache state carries. Places are named by what stands before them.
 type state struct {
@@ -49,34 +43,29 @@ type end struct {
 }
 
 // chain hashes what a conversation says, block by block. Marks and the way strings
-// and lists are written make no difference.
+// and lists are written make no difference; escapes of strings do. The hash is no
+// secret and keeps nobody out, the seal does that: an end that is mistaken for
+// another costs a mark that finds nothing.
 type chain struct {
-	h     hash.Hash
-	w     *bufio.Writer // before h: content comes in many small pieces, and as strings
+	hash  *xxhash.Digest
 	bytes int64
 }
 
-func newChain() *chain {
-	h := sha256.New()
-	return &chain{h: h, w: bufio.NewWriter(h)}
-}
+func newChain() *chain { return &chain{hash: xxhash.New()} }
 
 // Write implements io.Writer.
 func (c *chain) Write(p []byte) (int, error) {
 	c.bytes += int64(len(p))
-	return c.w.Write(p)
+	return c.hash.Write(p)
 }
 
 // WriteString implements io.StringWriter.
 func (c *chain) WriteString(s string) (int, error) {
 	c.bytes += int64(len(s))
-	return c.w.WriteString(s)
+	return c.hash.WriteString(s)
 }
 
-func (c *chain) digest() string {
-	_ = c.w.Flush() // a hash takes everything
-	return hex.EncodeToString(c.h.Sum(nil)[:digestBytes])
-}
+func (c *chain) digest() string { return strconv.FormatUint(c.hash.Sum64(), 16) }
 
 // history is what a walk over the conversation finds.
 type history struct {
@@ -114,11 +103,12 @@ func (p *placer) walk(old []end, system static, last site) history {
 		_, _ = io.WriteString(c, b.text[static:])
 	}
 	out.system = cmp.Or(out.system, c.digest())
+	content := conversation.ContentWriter{W: c, Source: p.c}
 	for i := p.first; i <= last.message; i++ {
 		m := &p.c.Messages[i]
 		for b := range m.Blocks {
 			one := conversation.Message{Role: m.Role, Name: m.Name, Blocks: m.Blocks[b : b+1]}
-			one.WriteContent(c)
+			content.Message(&one)
 			at, _ := p.siteOf(i, b)
 			for _, e := range old {
 				if e.Bytes == c.bytes && e.Digest == c.digest() {

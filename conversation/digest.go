@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -12,32 +13,86 @@ import (
 // said: where something stands in the source, whether it carries a cache breakpoint,
 // and whether a lone text stands in a list. It is meant for hashes: errors of w are
 // ignored.
-func (m *Message) WriteContent(w io.Writer) {
-	fmt.Fprintf(w, "%d %q %d\n", m.Role, m.Name, len(m.Blocks))
+func (m *Message) WriteContent(w io.Writer) { (&ContentWriter{W: w}).Message(m) }
+
+// ContentWriter writes messages as [Message.WriteContent] does.
+type ContentWriter struct {
+	W io.Writer
+	// Source, when not nil, is the conversation that the messages are of: texts are then
+	// written as its JSON spells them, which needs no decoding. The same text with other
+	// escapes comes out as another one.
+	Source *Conversation
+	line   []byte
+}
+
+// Message writes one message.
+func (w *ContentWriter) Message(m *Message) {
+	w.begin(int(m.Role))
+	w.quoted(m.Name)
+	w.end(len(m.Blocks))
 	for i := range m.Blocks {
-		writeBlock(w, &m.Blocks[i])
+		w.block(&m.Blocks[i])
 	}
 }
 
-func writeBlock(w io.Writer, b *Block) {
-	fmt.Fprintf(w, "%d %q %q %q %t %d %d %d\n", b.Kind, b.ID, b.AltID, b.Name, b.IsError, len(b.Text), len(b.Input), len(b.Result))
-	writeText(w, b.Text)
-	writeText(w, b.Input)
+func (w *ContentWriter) block(b *Block) {
+	text, input := b.Text, b.Input
+	if w.Source != nil && w.Source.Format != FormatTyped {
+		text = w.spelled(text, b.TextSpan)
+		if b.InputShape == ShapeString {
+			input = w.spelled(input, b.InputSpan)
+		}
+	}
+	w.begin(int(b.Kind))
+	w.quoted(b.ID)
+	w.quoted(b.AltID)
+	w.quoted(b.Name)
+	w.line = append(strconv.AppendBool(w.line, b.IsError), ' ')
+	w.end(len(text), len(input), len(b.Result))
+	w.text(text)
+	w.text(input)
 	if m := b.Media; m != nil {
-		fmt.Fprintf(w, "%d %q %q %q %q %d %d %d %d\n",
-			m.Kind, m.MIMEType, m.URI, m.Detail, m.Filename, m.Width, m.Height, len(m.Data), len(m.Bytes))
-		writeText(w, m.Data)
-		_, _ = w.Write(m.Bytes)
+		w.begin(int(m.Kind))
+		w.quoted(m.MIMEType)
+		w.quoted(m.URI)
+		w.quoted(m.Detail)
+		w.quoted(m.Filename)
+		w.end(m.Width, m.Height, len(m.Data), len(m.Bytes))
+		w.text(m.Data)
+		_, _ = w.W.Write(m.Bytes)
 	}
 	if b.Raw != "" {
-		writeUnmarked(w, b.Raw)
+		writeUnmarked(w.W, b.Raw)
 	}
 	for i := range b.Result {
-		writeBlock(w, &b.Result[i])
+		w.block(&b.Result[i])
 	}
 }
 
-func writeText(w io.Writer, s string) { _, _ = io.WriteString(w, s) }
+// spelled is the inside of a string literal, text where there is none.
+func (w *ContentWriter) spelled(text string, at Span) string {
+	if literal := w.Source.Raw(at); len(literal) > 1 {
+		return literal[1 : len(literal)-1]
+	}
+	return text
+}
+
+// begin, quoted and end write a line of fields with a space between them.
+func (w *ContentWriter) begin(n int) {
+	w.line = append(strconv.AppendInt(w.line[:0], int64(n), 10), ' ')
+}
+
+func (w *ContentWriter) quoted(s string) { w.line = append(strconv.AppendQuote(w.line, s), ' ') }
+
+func (w *ContentWriter) end(numbers ...int) {
+	for _, n := range numbers {
+		w.line = append(strconv.AppendInt(w.line, int64(n), 10), ' ')
+	}
+	w.line[len(w.line)-1] = '\n'
+	_, _ = w.W.Write(w.line)
+}
+
+func (w *ContentWriter) text(s string) { _, _ = io.WriteString(w.W, s) }
 
 // writeUnmarked writes the tokens of a JSON text without the cache breakpoints in it,
 // at any depth. Marked and unmarked forms have to come out alike, so both go this way.

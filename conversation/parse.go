@@ -10,15 +10,35 @@ import (
 // formats. It keeps src and returns substrings of it; nothing is re-encoded.
 // Errors are of type [*Error] and carry the byte offset and the path.
 func Parse(format Format, src string, limits Limits) (*Conversation, error) {
-	limits = limits.withDefaults()
-	if at := invalidUTF8(src); at >= 0 {
-		return nil, &Error{Offset: at, Message: -1, Reason: "invalid UTF-8"}
+	return Reading{Limits: limits}.Parse(format, src)
+}
+
+// Reading is a way to parse. The zero value is that of [Parse].
+type Reading struct {
+	Limits Limits
+	// Outline leaves long texts of messages as the JSON has them, see
+	// [Block.Escaped]. To decode them is most of the work, and who sets marks looks at
+	// few of them.
+	Outline bool
+	// ValidUTF8 says that the source is known to be valid UTF-8, as strings of
+	// protobuf messages are. It is then not checked.
+	ValidUTF8 bool
+}
+
+// Parse is [Parse] in this way.
+func (r Reading) Parse(format Format, src string) (*Conversation, error) {
+	limits := r.Limits.withDefaults()
+	if !r.ValidUTF8 {
+		if at := invalidUTF8(src); at >= 0 {
+			return nil, &Error{Offset: at, Message: -1, Reason: "invalid UTF-8"}
+		}
 	}
 	p := &parser{
 		scanner: newScanner(src, limits.MaxDepth),
 		c:       &Conversation{Format: format, Source: src},
 		budget:  limits.MaxBlocks,
 		limit:   limits.MaxBlocks,
+		outline: r.Outline,
 	}
 	if err := p.document(); err != nil {
 		return nil, err
@@ -35,6 +55,8 @@ type parser struct {
 	limit  int
 	strays []*Mark // found since the last takeStrays
 	blocks []Block // of the content lists being read, inner ones last
+	// outline says to leave long texts as they are.
+	outline bool
 }
 
 func (p *parser) document() error {
@@ -289,6 +311,7 @@ func (p *parser) system() *Error {
 	}
 	m.Strays = p.takeStrays()
 	m.Span = m.Content
+	decodeTexts(m.Blocks)
 	if m.Shape != ShapeNull {
 		p.c.System = &m
 	}
@@ -333,18 +356,15 @@ func (f *field) text(dst *string) *Error {
 	return err
 }
 
-// textAt decodes a string value and notes where it stands.
-func (f *field) textAt(dst *string, at *Span) *Error {
-	f.p.space()
-	start := f.p.pos
-	isString := f.p.peek() == '"'
-	if err := f.text(dst); err != nil {
+// textAt reads a string value that may be long and notes where it stands.
+func (f *field) textAt(dst *sideText) *Error {
+	if f.p.peek() != '"' {
+		_, err := f.p.skip()
 		return err
 	}
-	if isString {
-		*at = Span{start, f.p.pos}
-	}
-	return nil
+	var err *Error
+	dst.at, dst.text, dst.escaped, err = f.p.longText()
+	return err
 }
 
 // raw takes the value's JSON text; null leaves dst as it is.

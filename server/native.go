@@ -13,6 +13,9 @@ type nativeForm struct {
 	bytes bool
 	// text is the JSON as it is now.
 	text string
+	// outline is set when long texts are not looked at, valid while the text is known
+	// to be valid UTF-8: gRPC has checked the string.
+	outline, valid bool
 	// wantEdits is set when splices and program are needed: they lead from the
 	// request's JSON to text.
 	wantEdits bool
@@ -24,7 +27,7 @@ func newNativeForm(in *elbowroomv1.NativeRequest, view elbowroomv1.View) *native
 	f := &nativeForm{format: in.GetFormat(), wantEdits: view == elbowroomv1.View_VIEW_EDITS}
 	switch body := in.GetBody().(type) {
 	case *elbowroomv1.NativeRequest_Json:
-		f.text = body.Json
+		f.text, f.valid = body.Json, true
 	case *elbowroomv1.NativeRequest_JsonBytes:
 		f.text, f.bytes = string(body.JsonBytes), true
 	}
@@ -39,7 +42,7 @@ func (f *nativeForm) read(limits conversation.Limits) (*conversation.Conversatio
 	case elbowroomv1.Format_FORMAT_BEDROCK_CONVERSE:
 		return nil, &requestError{field: "conversation.native.format", message: -1, reason: "FORMAT_BEDROCK_CONVERSE is taken by ApplyCacheControl only"}
 	}
-	c, err := conversation.Parse(format, f.text, limits)
+	c, err := conversation.Reading{Limits: limits, Outline: f.outline, ValidUTF8: f.valid}.Parse(format, f.text)
 	if err != nil {
 		return nil, &requestError{field: f.field(), message: -1, err: err}
 	}
@@ -59,7 +62,7 @@ func (f *nativeForm) apply(rw *conversation.Rewrite) {
 	if len(splices) == 0 {
 		return
 	}
-	f.text = conversation.ApplySplices(f.text, splices)
+	f.text, f.valid = conversation.ApplySplices(f.text, splices), false
 	switch {
 	case !f.wantEdits:
 	case len(f.splices) == 0:

@@ -43,7 +43,7 @@ func (s *Server) prefixSizes(ctx context.Context, c *conversation.Conversation, 
 	}
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if out.Messages[i], err = measure(bulkOf(m), func() (tokens.Cost, error) { return s.counter.CountMessage(ctx, m, model) }); err != nil {
+		if out.Messages[i], err = measure(bulkOf(m), func() (tokens.Cost, error) { return s.counter.CountMessage(ctx, m.Decoded(), model) }); err != nil {
 			return nil, err
 		}
 	}
