@@ -15,7 +15,7 @@ func (p *parser) content() (Shape, Span, []Block, *Error) {
 		span, err := p.skip()
 		return ShapeNull, span, nil, err
 	case '"':
-		text := make([]Block, 1)
+		text := p.room(1)
 		if err := p.textBlock(&text[0]); err != nil {
 			return ShapeString, Span{}, nil, err
 		}
@@ -50,8 +50,24 @@ func (p *parser) takeBlocks(from int) []Block {
 	if len(p.blocks) == from {
 		return nil
 	}
-	taken := slices.Clone(p.blocks[from:])
+	taken := p.room(len(p.blocks) - from)
+	copy(taken, p.blocks[from:])
 	p.blocks = p.blocks[:from]
+	return taken
+}
+
+// room returns n blocks, made with those of other messages: a conversation has many
+// short lists, and they live as long as it does.
+func (p *parser) room(n int) []Block {
+	const slab = 32
+	if n > slab/2 {
+		return make([]Block, n)
+	}
+	if n > len(p.slab) {
+		p.slab = make([]Block, slab)
+	}
+	taken := p.slab[:n:n]
+	p.slab = p.slab[n:]
 	return taken
 }
 

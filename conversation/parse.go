@@ -55,6 +55,12 @@ type parser struct {
 	limit  int
 	strays []*Mark // found since the last takeStrays
 	blocks []Block // of the content lists being read, inner ones last
+	// open are the objects being read, of which there are nested: what is needed for one
+	// is used again for the next.
+	open   []*field
+	nested int
+	// slab is room for blocks that stay.
+	slab []Block
 	// outline says to leave long texts as they are.
 	outline bool
 }
@@ -190,6 +196,9 @@ func (p *parser) messages() *Error {
 			return err
 		}
 		p.warnSurrogate(i)
+		if i == cap(p.c.Messages) {
+			p.c.Messages = slices.Grow(p.c.Messages, p.expected(i, start))
+		}
 		p.c.Messages = append(p.c.Messages, m)
 		return nil
 	})
@@ -198,6 +207,13 @@ func (p *parser) messages() *Error {
 	}
 	p.c.list = Span{start, p.pos}
 	return err
+}
+
+// expected guesses how many elements of a list are to come, if those so far, which began
+// at start, are like the others.
+func (p *parser) expected(n, start int) int {
+	const least = 16
+	return least + n*(len(p.src)-p.pos)/(p.pos-start+1)
 }
 
 // elements visits the elements of an array that count towards the limit, and puts
@@ -458,7 +474,13 @@ func (p *parser) stray(blocks []Block) {
 // key that occurs twice is refused: readers disagree on which of the two counts.
 func (p *parser) fields(visit func(key string, f *field) *Error) *Error {
 	var seen keySet
-	f := field{p: p, prevEnd: -1}
+	if p.nested == len(p.open) {
+		p.open = append(p.open, new(field))
+	}
+	f := p.open[p.nested]
+	*f = field{p: p, prevEnd: -1}
+	p.nested++
+	defer func() { p.nested-- }()
 	return p.object(func(key string, at int) *Error {
 		if !seen.add(key) {
 			return p.fail(at, "duplicate key "+Quote(clip(key, 40)))
@@ -468,7 +490,7 @@ func (p *parser) fields(visit func(key string, f *field) *Error) *Error {
 			f.cut = nil
 		}
 		f.key, f.marked = at, false
-		if err := visit(key, &f); err != nil {
+		if err := visit(key, f); err != nil {
 			return err.under(clip(key, 40))
 		}
 		f.stays = f.stays || !f.marked
