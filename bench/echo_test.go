@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -39,7 +40,8 @@ func dialEcho(b *testing.B) grpc.ClientConnInterface {
 	const window = 2 << 20 // as server.New has it
 	srv := grpc.NewServer(
 		grpc.MaxRecvMsgSize(messageLimit), grpc.MaxSendMsgSize(min(2*messageLimit, math.MaxInt32)),
-		grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(2*window))
+		grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(2*window),
+		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))))
 	srv.RegisterService(&grpc.ServiceDesc{
 		ServiceName: "elbowroom.bench.Echo", HandlerType: (*any)(nil),
 		Methods: []grpc.MethodDesc{{MethodName: "Echo", Handler: echo{}.serve}},

@@ -27,12 +27,13 @@ type ContentWriter struct {
 
 // Message writes one message.
 func (w *ContentWriter) Message(m *Message) {
-	w.begin(int(m.Role))
-	w.quoted(m.Name)
+	w.number(int(m.Role))
+	w.word(m.Name)
 	w.end(len(m.Blocks))
 	for i := range m.Blocks {
 		w.block(&m.Blocks[i])
 	}
+	w.flush()
 }
 
 func (w *ContentWriter) block(b *Block) {
@@ -43,25 +44,27 @@ func (w *ContentWriter) block(b *Block) {
 			input = w.spelled(input, b.InputSpan)
 		}
 	}
-	w.begin(int(b.Kind))
-	w.quoted(b.ID)
-	w.quoted(b.AltID)
-	w.quoted(b.Name)
+	w.number(int(b.Kind))
+	w.word(b.ID)
+	w.word(b.AltID)
+	w.word(b.Name)
 	w.line = append(strconv.AppendBool(w.line, b.IsError), ' ')
 	w.end(len(text), len(input), len(b.Result))
 	w.text(text)
 	w.text(input)
 	if m := b.Media; m != nil {
-		w.begin(int(m.Kind))
-		w.quoted(m.MIMEType)
-		w.quoted(m.URI)
-		w.quoted(m.Detail)
-		w.quoted(m.Filename)
+		w.number(int(m.Kind))
+		w.word(m.MIMEType)
+		w.word(m.URI)
+		w.word(m.Detail)
+		w.word(m.Filename)
 		w.end(m.Width, m.Height, len(m.Data), len(m.Bytes))
 		w.text(m.Data)
+		w.flush()
 		_, _ = w.W.Write(m.Bytes)
 	}
 	if b.Raw != "" {
+		w.flush()
 		writeUnmarked(w.W, b.Raw)
 	}
 	for i := range b.Result {
@@ -77,22 +80,40 @@ func (w *ContentWriter) spelled(text string, at Span) string {
 	return text
 }
 
-// begin, quoted and end write a line of fields with a space between them.
-func (w *ContentWriter) begin(n int) {
-	w.line = append(strconv.AppendInt(w.line[:0], int64(n), 10), ' ')
+// number, word and end write a line of fields with a space between them. A word has its
+// length in front.
+func (w *ContentWriter) number(n int) {
+	w.line = append(strconv.AppendInt(w.line, int64(n), 10), ' ')
 }
 
-func (w *ContentWriter) quoted(s string) { w.line = append(strconv.AppendQuote(w.line, s), ' ') }
+func (w *ContentWriter) word(s string) {
+	w.line = append(strconv.AppendInt(w.line, int64(len(s)), 10), ':')
+	w.line = append(append(w.line, s...), ' ')
+}
 
 func (w *ContentWriter) end(numbers ...int) {
 	for _, n := range numbers {
-		w.line = append(strconv.AppendInt(w.line, int64(n), 10), ' ')
+		w.number(n)
 	}
 	w.line[len(w.line)-1] = '\n'
-	_, _ = w.W.Write(w.line)
 }
 
-func (w *ContentWriter) text(s string) { _, _ = io.WriteString(w.W, s) }
+// text writes a text. Short ones are gathered, since a hash takes its time with each
+// piece.
+func (w *ContentWriter) text(s string) {
+	const short = 512
+	if len(s) <= short {
+		w.line = append(w.line, s...)
+		return
+	}
+	w.flush()
+	_, _ = io.WriteString(w.W, s)
+}
+
+func (w *ContentWriter) flush() {
+	_, _ = w.W.Write(w.line)
+	w.line = w.line[:0]
+}
 
 // writeUnmarked writes the tokens of a JSON text without the cache breakpoints in it,
 // at any depth. Marked and unmarked forms have to come out alike, so both go this way.

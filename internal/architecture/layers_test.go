@@ -85,7 +85,7 @@ var layers = []layer{
 		dir: "summarizer/internal/backendtest", house: []string{"summarizer", "internal/wiredouble"},
 		modules: []string{"github.com/google/go-cmp"},
 	},
-	{dir: "breakpoints", house: []string{"tokens", "conversation", "internal/seal"}, modules: []string{"github.com/cespare/xxhash/v2"}},
+	{dir: "breakpoints", house: []string{"tokens", "conversation", "internal/seal"}},
 	{
 		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "summarizer/fidelity", "summarizer/ladder", "tokens", "conversation", "store", "internal/redact", "internal/seal"},
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
