@@ -91,7 +91,14 @@ func (p *placer) anchors(last site, system static, others []site) ([]site, bool)
 	varies := old.Varies || known && old.Tools == h.tools && old.System != h.system
 	p.writeState(&h, varies)
 	for _, f := range slices.Backward(h.found) {
-		if at, reason := p.siteOf(f.at.message, f.at.block); reason == "" && at.before(last) {
+		at, reason := p.siteOf(f.at.message, f.at.block)
+		if reason != "" {
+			continue
+		}
+		if p.previous == nil {
+			p.previous = &at
+		}
+		if at.before(last) {
 			p.out.Anchor = AnchorState
 			return []site{at}, varies
 		}

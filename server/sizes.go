@@ -23,10 +23,11 @@ const (
 
 // prefixSizes measures a conversation's parts in tokens, in prompt order.
 func (s *Server) prefixSizes(ctx context.Context, c *conversation.Conversation, model tokens.Model) (*breakpoints.TokenCounts, error) {
-	out := &breakpoints.TokenCounts{Messages: make([]int, len(c.Messages))}
+	out := &breakpoints.TokenCounts{Messages: make([]int, len(c.Messages)), Estimated: s.counter.Method(model) != tokens.MethodLocal}
 	left := countedBytes
 	measure := func(b bulk, count func() (tokens.Cost, error)) (int, error) {
 		if left -= b.text; left < 0 {
+			out.Estimated = true
 			return b.tokens(), nil
 		}
 		cost, err := count()
