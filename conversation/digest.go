@@ -1,10 +1,10 @@
 package conversation
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 )
 
@@ -29,7 +29,7 @@ type ContentWriter struct {
 func (w *ContentWriter) Message(m *Message) {
 	w.number(int(m.Role))
 	w.word(m.Name)
-	w.end(len(m.Blocks))
+	w.number(len(m.Blocks))
 	for i := range m.Blocks {
 		w.block(&m.Blocks[i])
 	}
@@ -48,8 +48,12 @@ func (w *ContentWriter) block(b *Block) {
 	w.word(b.ID)
 	w.word(b.AltID)
 	w.word(b.Name)
-	w.line = append(strconv.AppendBool(w.line, b.IsError), ' ')
-	w.end(len(text), len(input), len(b.Result))
+	if b.IsError {
+		w.number(1)
+	} else {
+		w.number(0)
+	}
+	w.number(len(b.Result))
 	w.text(text)
 	w.text(input)
 	if m := b.Media; m != nil {
@@ -58,7 +62,9 @@ func (w *ContentWriter) block(b *Block) {
 		w.word(m.URI)
 		w.word(m.Detail)
 		w.word(m.Filename)
-		w.end(m.Width, m.Height, len(m.Data), len(m.Bytes))
+		w.number(m.Width)
+		w.number(m.Height)
+		w.number(len(m.Bytes))
 		w.text(m.Data)
 		w.flush()
 		_, _ = w.W.Write(m.Bytes)
@@ -80,32 +86,24 @@ func (w *ContentWriter) spelled(text string, at Span) string {
 	return text
 }
 
-// number, word and end write a line of fields with a space between them. A word has its
-// length in front.
-func (w *ContentWriter) number(n int) {
-	w.line = append(strconv.AppendInt(w.line, int64(n), 10), ' ')
-}
+// number writes a number in as many bytes as it needs, word a text with its length in
+// front.
+func (w *ContentWriter) number(n int) { w.line = binary.AppendVarint(w.line, int64(n)) }
 
 func (w *ContentWriter) word(s string) {
-	w.line = append(strconv.AppendInt(w.line, int64(len(s)), 10), ':')
-	w.line = append(append(w.line, s...), ' ')
+	w.number(len(s))
+	w.line = append(w.line, s...)
 }
 
-func (w *ContentWriter) end(numbers ...int) {
-	for _, n := range numbers {
-		w.number(n)
-	}
-	w.line[len(w.line)-1] = '\n'
-}
-
-// text writes a text. Short ones are gathered, since a hash takes its time with each
+// text writes a text as word does. Short ones are gathered, since a hash takes its time with each
 // piece.
 func (w *ContentWriter) text(s string) {
 	const short = 512
 	if len(s) <= short {
-		w.line = append(w.line, s...)
+		w.word(s)
 		return
 	}
+	w.number(len(s))
 	w.flush()
 	_, _ = io.WriteString(w.W, s)
 }

@@ -153,7 +153,12 @@ func (s *scanner) str() (Span, *Error) {
 	s.escaped = false
 	at := start + 1
 	for {
-		at = plainEnd(src, s.common(at))
+		at = s.common(at)
+		if at < len(src) && src[at] == '"' {
+			s.pos = at + 1
+			return Span{start, s.pos}, nil
+		}
+		at = plainEnd(src, at)
 		s.pos = at
 		switch {
 		case at >= len(src):
