@@ -2,4 +2,4 @@
 
 package conversation
 
-func specials(src *[64]byte) uint64 { return findSpecials(src) }
+func classify(src *[64]byte) (slashes, stops, legal uint64) { return classifyPlainly(src) }
