@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,7 +85,8 @@ func BenchmarkApplyCacheControl(b *testing.B) {
 		json   string
 	}{
 		{"recorded/" + recorded.Name, format, recorded.JSON},
-		{"made/1MB", elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES, sessionOf(megabyte)},
+		{"made/long results", elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES, sessionOf(megabyte, 20)},
+		{"made/short results", elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES, sessionOf(megabyte, 1)},
 	}
 	strategies := []struct {
 		name     string
@@ -154,12 +156,13 @@ func race(b *testing.B, field []contestant) {
 	}
 }
 
-// sessionOf is the shortest invented coding session of at least that many bytes.
-func sessionOf(bytes int) string {
-	per := len(agentSession(2_000)) / 2_000
-	n := bytes / per
-	for len(agentSession(n)) < bytes {
-		n++
-	}
-	return agentSession(n)
+// sessionOf is an invented coding session of about that many bytes, in which a tool
+// result holds a function of 200 bytes so many times: 20 is what a session of today
+// has, with 1 there is a message every 270 bytes.
+func sessionOf(bytes, functions int) string {
+	const function = `package importer\n\n`
+	grow := strings.NewReplacer(function, strings.Repeat(`func check(rows []Row) error {\n\tif len(rows) == 0 {\n\t\treturn errors.New(\"no rows\")\n\t}\n\tfor _, row := range rows {\n\t\tif row.ID == \"\" {\n\t\t\treturn errEmpty\n\t\t}\n\t}\n\treturn nil\n}\n\n`, functions-1)+function)
+	const sample = 1_001
+	n := bytes * sample / len(grow.Replace(agentSession(sample)))
+	return grow.Replace(agentSession(n | 1)) // ends with a result
 }
