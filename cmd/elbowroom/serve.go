@@ -43,7 +43,7 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 		return err
 	}
 	// Also where it comes to nothing: the server's workers run from the start.
-	defer func() { _ = s.Shutdown(context.WithoutCancel(ctx)) }() //nolint:contextcheck // stopping must not be cut short
+	defer func() { _ = s.Shutdown(context.WithoutCancel(ctx)) }()
 	if err := s.Warm(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
