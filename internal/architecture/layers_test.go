@@ -92,6 +92,7 @@ var layers = []layer{
 		tests:   []string{"breakpoints"},
 	},
 	{dir: "store", modules: []string{"github.com/maypok86/otter/v2"}},
+	{dir: "store/redis", house: []string{"store"}, modules: []string{"github.com/redis/rueidis"}, tests: []string{"store/storetest"}},
 	{dir: "server", house: without(anything, "clients/...", "conformance/..."), modules: []string{"*"}, tests: []string{"clients/..."}},
 	{dir: "gen", modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf", "buf.build/gen/go/bufbuild/protovalidate"}},
 	{dir: "clients/go", house: []string{"gen/..."}, modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf"}, tests: []string{"*"}},
