@@ -72,6 +72,11 @@ func announce(out io.Writer, c *config.Config, f *front) {
 	line("Compression, gateway layer", "%s (from %s of the window)", on, percent(c.Compression.GatewayThreshold))
 	line("Summarizers", "%s", strings.Join(c.Summarizers, ", then "))
 	line("Prompt caching", "ENABLED (Claude natively and via OpenRouter, %s TTL)", c.PromptCaching.CacheTTL)
+	for _, table := range [][2]string{{"Cache layouts", c.PromptCaching.LayoutsFile}, {"Cache prices", c.PromptCaching.PricesFile}} {
+		if table[1] != "" {
+			line(table[0], "built in, with the rows of %s", table[1])
+		}
+	}
 	if len(c.Count.Providers) > 0 {
 		line("Provider counts", "%s (METHOD_PROVIDER alone sends them the conversation)", strings.Join(c.Count.Providers, ", "))
 	}

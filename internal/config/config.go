@@ -75,9 +75,11 @@ type Compression struct {
 	ModelThresholds  map[string]float64 `key:"model_thresholds" default:"" placeholder:"MODEL=SHARE,..." mapsep:"," help:"Agent-layer thresholds for models whose name contains the key; the longest key wins."`
 }
 
-// PromptCaching are the defaults of breakpoints.
+// PromptCaching are the defaults of breakpoints, and what takes the place of built-in tables.
 type PromptCaching struct {
-	CacheTTL string `key:"cache_ttl" name:"cache-ttl" default:"5m" placeholder:"TTL" help:"Life of cached prefixes where a request names none: 5m or 1h."`
+	CacheTTL    string `key:"cache_ttl" name:"cache-ttl" default:"5m" placeholder:"TTL" help:"Life of cached prefixes where a request names none: 5m or 1h."`
+	LayoutsFile string `key:"layouts_file" name:"layouts-file" default:"" placeholder:"FILE" help:"JSON file with rows that take the place of the built-in ones of the same name in the table of layouts: where a route takes breakpoints, and from how many tokens on it caches. Empty: the built-in table."`
+	PricesFile  string `key:"prices_file" name:"prices-file" default:"" placeholder:"FILE" help:"JSON file with prices that win over the built-in ones of the same or an earlier date. Empty: the built-in prices."`
 }
 
 // Count says which providers may be asked for counts (METHOD_PROVIDER), and how.
