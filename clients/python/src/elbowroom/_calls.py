@@ -61,11 +61,12 @@ class _Spliced(Protocol):
 def native(body: Body, format: str | None, base: conversation_pb2.Conversation) -> bytes:
     """Put a body into a conversation in its native form and return the bytes that were put."""
     content = _body.serialize(body)
-    if format is None and base.native.format:
+    if format is not None or not base.native.format:
+        base.native.format = _body.format_of(body, format)
+    if isinstance(body, str):  # an error then names the member that the caller thinks of
+        base.native.json = body
+    else:
         base.native.json_bytes = content
-        return content
-    base.native.format = _body.format_of(body, format)
-    base.native.json_bytes = content
     return content
 
 

@@ -67,6 +67,8 @@ class Connection:
             ("grpc.enable_retries", 1),
             # A request larger than this buffer would not be sent again.
             ("grpc.per_rpc_retry_buffer_size", _MAX_SEND + _MIB),
+            ("grpc.initial_reconnect_backoff_ms", 250),
+            ("grpc.max_reconnect_backoff_ms", 5000),
             ("grpc.service_config", json.dumps(_SERVICE_CONFIG)),
             *self.options,
         ]

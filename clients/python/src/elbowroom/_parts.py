@@ -19,7 +19,7 @@ class Item:
     json: bytes
     """Its JSON as it stands in the body."""
     key: bytes
-    """What it is compared by: its JSON without cache breakpoints, a list of one text block as that text."""
+    """What it is compared by: compact JSON without cache breakpoints, a list of one text block as that text."""
 
 
 @dataclass(frozen=True)
@@ -140,17 +140,12 @@ def _object(text: str, at: int) -> tuple[int, int, list[tuple[str, Any]], tuple[
 
 
 def _item(raw: str, value: Any) -> Item:
-    encoded = raw.encode()
-    if not isinstance(value, dict):
-        return Item(encoded, encoded)
-    content = value.get("content")
-    marked = '"cache_control"' in raw
-    if not marked and not _is_single_text(content):
-        return Item(encoded, encoded)
-    plain = _unmarked(value) if marked else dict(value)
-    if _is_single_text(plain.get("content")):
-        plain["content"] = plain["content"][0]["text"]
-    return Item(encoded, _dump(plain))
+    plain = value
+    if isinstance(value, dict):
+        plain = _unmarked(value) if '"cache_control"' in raw else dict(value)
+        if _is_single_text(plain.get("content")):
+            plain["content"] = plain["content"][0]["text"]
+    return Item(raw.encode(), _dump(plain))
 
 
 def _system_key(value: Any) -> bytes:

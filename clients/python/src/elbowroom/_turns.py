@@ -1,8 +1,8 @@
 """What a conversation remembers from turn to turn, without any transport.
 
-The caller's loop keeps appending to its own list of messages. Each turn this list is compared with the one of the turn before: where
-it only grew, the service gets its own last result plus the new messages, so what was compressed stays compressed and the prefix
-stays the same, byte for byte. Where it changed, everything is forgotten and the full list goes.
+The caller's loop keeps appending to its own list of messages. Each turn this list is compared with the one of the turn before.
+Where it only grew, the service gets its own last result plus the new messages, so what was compressed stays compressed and the
+prefix stays the same, byte for byte. Where it changed, everything is forgotten and the full list goes.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Turns:
         )
         fill(self._template, options)
         self._memory: _Memory | None = None
-        self._base: bytes | None = None
+        self._held: tuple[bytes, ...] = ()  # bodies that the service may hold: the last request and what it made of it
         self._usage: compress_pb2.Usage | None = None
         self._covers = 0
 
@@ -124,7 +124,8 @@ class Turns:
         native = request.conversation.native
         native.format = cast(conversation_pb2.Format, self._format)
         native.keep = True
-        difference = None if full or self._base is None else delta(self._base, turn.content)
+        differences = [] if full else [d for d in (delta(base, turn.content) for base in self._held) if d is not None]
+        difference = min(differences, key=lambda d: d.ByteSize(), default=None)
         if difference is None:
             native.json_bytes = turn.content
         else:
@@ -145,24 +146,22 @@ class Turns:
         self.last_outcome = _calls.outcome(response.outcome)
         self.compression_state = response.compression_state or (b"" if changed else self.compression_state)
         self.cache_state = response.cache_state
-        self._base = turn.content
+        self._held = (turn.content, result)
         if changed:  # what was reported before belongs to another prefix
             self._usage = None
         returned = split(result) if turn.parts is not None else None
         if turn.parts is None or turn.request_parts is None or returned is None:
             self._memory, self._covers = None, 0
         else:
-            sent = returned if changed else turn.request_parts
-            if response.report.first_changed_index >= 0:  # a system prompt that only got marks stays as it was
-                sent = sent.with_history(turn.request_parts.system, sent.lead, sent.messages)
+            sent = returned if changed else turn.request_parts  # without a change it differs by its marks only
             self._memory = _Memory(turn.parts, returned, sent)
             self._covers = sent.count
         return _body.restore(body, result)
 
     def _retry_in_full(self, error: ElbowroomError) -> bool:
         """Whether the service does not hold the body that a delta was made for: it is sent again in full."""
-        if isinstance(error, Refused) and error.reason == "BASE_UNKNOWN" and self._base is not None:
-            self._base = None
+        if isinstance(error, Refused) and error.reason == "BASE_UNKNOWN" and self._held:
+            self._held = ()
             return True
         return False
 

@@ -39,7 +39,7 @@ R = TypeVar("R")
 class AsyncClient:
     """Calls Elbowroom from asyncio.
 
-    It connects with the first call, belongs to the event loop of that call, and is closed by ``close`` or an ``async with`` block.
+    It connects with the first call, belongs to the event loop of that call, and is closed by ``close`` or ``async with``.
 
     Args:
         target: The server's address, ``host:port`` or any gRPC target. Default ``127.0.0.1:50051``.

@@ -15,9 +15,9 @@ from elbowroom.options import ConversationOptions, FormatName, Metadata
 class Conversation(Turns):
     """Keeps one conversation inside its window and its prefix in the provider's cache, a turn at a time.
 
-    Call ``before_request`` with the body of each request and send what comes back; call ``after_response`` with the usage that the
-    provider reported. The loop may keep its own full list and append to it, or go on with the list it got back. An old message
-    that changes starts the history anew. Not for use by several threads at once.
+    Call ``before_request`` with the body of each request and send what comes back; call ``after_response`` with the usage that
+    the provider reported. The loop may keep its own full list and append to it, or go on with the list it got back. An old
+    message that changes starts the history anew. Not for use by several threads at once.
 
     Args:
         client: The connection to the service.

@@ -1,7 +1,7 @@
 """The options of the calls, as keyword arguments, and how they become fields of a request.
 
-Enums are given by their short names in small letters: ``layer="gateway"`` is ``LAYER_GATEWAY``. What has no option of its own goes
-into a request message that is passed as ``base``.
+Enums are given by their short names in small letters: ``layer="gateway"`` is ``LAYER_GATEWAY``. What has no option of its own
+goes into a request message that is passed as ``base``.
 """
 
 from __future__ import annotations
