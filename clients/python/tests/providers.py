@@ -114,10 +114,14 @@ class AnthropicDouble(Provider):
 
     path = "/v1/messages"
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: Reply, *, bound: bool = False) -> None:
+        """``bound``: a signature covers everything before its block, as on the newest models."""
         super().__init__(reply)
+        self.bound = bound
         self.issued: dict[str, Any] = {}
         """Signed thinking that this double has written, by its signature."""
+        self.prompts: dict[str, list[str]] = {}
+        """What each signature covers."""
         self.last: list[dict[str, Any]] = []
 
     def check(self, request: dict[str, Any]) -> None:
@@ -142,7 +146,10 @@ class AnthropicDouble(Provider):
                 pending = []
         demand(not pending, "messages: a call without a result")
         check_marks(request)
-        self._check_running_loop(messages)
+        if self.bound:
+            self._check_bindings(request)
+        else:
+            self._check_running_loop(messages)
 
     def _blocks(self, index: int, content: Any) -> list[dict[str, Any]]:
         demand(bool(content), f"messages.{index}: content is empty")
@@ -164,6 +171,14 @@ class AnthropicDouble(Provider):
                 demand(isinstance(block["input"], dict), f"messages.{index}: input must be an object")
         return list(content)
 
+    def _check_bindings(self, request: dict[str, Any]) -> None:
+        lines = self.prompt(request)
+        for index, message in enumerate(request["messages"]):
+            for block in message["content"] if message["role"] == "assistant" and isinstance(message["content"], list) else ():
+                if block["type"] == "thinking":
+                    covered = self.prompts[block["signature"]]
+                    demand(lines[: index + 1] == covered, f"messages.{index}: the block is bound to a different conversation")
+
     def _check_running_loop(self, messages: list[dict[str, Any]]) -> None:
         """While the model waits for results, its last message keeps all its blocks."""
         answers = messages[-1]["content"]
@@ -176,6 +191,7 @@ class AnthropicDouble(Provider):
     def wrap(self, request: dict[str, Any], reply: Any, read: int, new: int) -> dict[str, Any]:
         self.last = reply
         self.issued |= {block["signature"]: block for block in reply if block["type"] == "thinking"}
+        self.prompts |= {block["signature"]: self.prompt(request) for block in reply if block["type"] == "thinking"}
         calls = any(block["type"] == "tool_use" for block in reply)
         return {
             "id": f"msg_{len(self.requests)}",

@@ -118,9 +118,10 @@ async def test_tokens_go_with_every_call() -> None:
 
 
 def test_a_missing_token_is_named() -> None:
-    with serve(refuse(grpc.StatusCode.UNAUTHENTICATED, "no token")) as double, Client(double.address) as client:
-        with pytest.raises(elbowroom.Unauthenticated, match="token="):
-            client.compress(HELLO, format="openai_chat")
+    refusal = refuse(grpc.StatusCode.UNAUTHENTICATED, "no token")
+    names_it = pytest.raises(elbowroom.Unauthenticated, match="token=")
+    with serve(refusal) as double, Client(double.address) as client, names_it:
+        client.compress(HELLO, format="openai_chat")
 
 
 def test_metadata_of_the_client_and_of_the_call_are_sent() -> None:
