@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -80,6 +81,18 @@ def test_below_the_threshold_raw_text_keeps_every_byte(client: Client) -> None:
     text += '"content" : "b"} ] '
     assert conversation.before_request(text) == text
     assert conversation.before_request(text) == text
+
+
+def test_openais_own_marks_do_not_break_the_history(client: Client) -> None:
+    conversation = Conversation(client, format="openai_chat", model="gpt-5.6", layout="openai", **MANY)
+    messages = [{"role": "system", "content": "Be brief."}, *long_body()["messages"]]
+    first = conversation.before_request(messages)
+    assert "prompt_cache_breakpoint" in json.dumps(first)
+    second = conversation.before_request([*first, REPLY, USER])
+    assert len(second) == len(first) + 2
+    assert conversation.last_outcome == "below_threshold"
+    third = conversation.before_request([*messages, REPLY, USER, REPLY, USER])
+    assert len(third) == len(first) + 4
 
 
 def test_a_changed_history_starts_anew(client: Client) -> None:
@@ -229,7 +242,13 @@ def test_a_base_that_stays_unknown_is_an_error() -> None:
         assert [request.conversation.native.HasField("delta") for request in double.requests] == [True, False]
 
 
+def too_slow(request: Any, context: Any) -> Any:
+    time.sleep(1.5)
+    return unchanged(request, context)
+
+
 FAILURES = {
+    "slow": too_slow,
     "down": None,
     "refusing": refuse(CODE.FAILED_PRECONDITION, "no", reason="DUPLICATE_CALL_ID", facts={"message_index": "1"}),
     "overloaded": refuse(CODE.RESOURCE_EXHAUSTED, "busy", retry_after=1),
@@ -243,14 +262,14 @@ async def test_failing_open_returns_the_callers_body(failure: str) -> None:
     answer = FAILURES[failure] or unchanged
     with serve(answer) as double:
         address = "127.0.0.1:1" if failure == "down" else double.address
-        with Client(address) as client:
+        with Client(address, timeout=5 if failure == "down" else 1) as client:
             conversation = Conversation(client, format="openai_chat", fail_open=True)
             assert conversation.before_request(body) is body
             assert isinstance(conversation.last_error, elbowroom.ElbowroomError)
             strict = Conversation(client, format="openai_chat")
             with pytest.raises(type(conversation.last_error)):
                 strict.before_request(body)
-        async with AsyncClient(address) as other:
+        async with AsyncClient(address, timeout=5 if failure == "down" else 1) as other:
             opened = AsyncConversation(other, format="openai_chat", fail_open=True)
             assert await opened.before_request(body) is body
             assert type(opened.last_error) is type(conversation.last_error)

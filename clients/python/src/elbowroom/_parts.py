@@ -10,6 +10,8 @@ from typing import Any
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 _INSTRUCTIONS = ("system", "developer")
+MARKS = ("cache_control", "prompt_cache_breakpoint")
+"""Members that are cache breakpoints."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def _object(text: str, at: int) -> tuple[int, int, list[tuple[str, Any]], tuple[
 def _item(raw: str, value: Any) -> Item:
     plain = value
     if isinstance(value, dict):
-        plain = _unmarked(value) if '"cache_control"' in raw else dict(value)
+        plain = _unmarked(value) if any(f'"{mark}"' in raw for mark in MARKS) else dict(value)
         if _is_single_text(plain.get("content")):
             plain["content"] = plain["content"][0]["text"]
     return Item(raw.encode(), _dump(plain))
@@ -161,7 +163,7 @@ def _is_single_text(content: Any) -> bool:
 
 def _unmarked(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _unmarked(inner) for name, inner in value.items() if name != "cache_control"}
+        return {name: _unmarked(inner) for name, inner in value.items() if name not in MARKS}
     if isinstance(value, list):
         return [_unmarked(inner) for inner in value]
     return value

@@ -15,22 +15,22 @@ from typing import Any, cast
 from elbowroom import _body, _calls
 from elbowroom._body import B, Body
 from elbowroom._delta import delta
-from elbowroom._parts import Item, Parts, split
+from elbowroom._parts import MARKS, Item, Parts, split
 from elbowroom.errors import ElbowroomError, Refused
 from elbowroom.options import fill
 from elbowroom.v1 import compress_pb2, context_service_pb2, conversation_pb2
 
-_MARK = b'"cache_control"'
 _MAX_MARKS = 4
 
 
 @dataclass(frozen=True)
 class _Memory:
-    """The lists of the last turn: as the caller gave them, as they were returned, and as they are sent on from here."""
+    """The lists of the last turn. What was returned differs from ``sent`` by its marks at most; no comparison looks at them."""
 
     origin: Parts
-    returned: Parts
+    """As the caller gave them."""
     sent: Parts
+    """As they went to the service, or as it changed them: they go on from here."""
 
 
 @dataclass(frozen=True)
@@ -149,13 +149,12 @@ class Turns:
         self._held = (turn.content, result)
         if changed:  # what was reported before belongs to another prefix
             self._usage = None
-        returned = split(result) if turn.parts is not None else None
-        if turn.parts is None or turn.request_parts is None or returned is None:
+        if turn.parts is None or turn.request_parts is None:
             self._memory, self._covers = None, 0
-        else:
-            sent = returned if changed else turn.request_parts  # without a change it differs by its marks only
-            self._memory = _Memory(turn.parts, returned, sent)
-            self._covers = sent.count
+            return _body.restore(body, result)
+        sent = (split(result) if changed else None) or turn.request_parts
+        self._memory = _Memory(turn.parts, sent)
+        self._covers = sent.count
         return _body.restore(body, result)
 
     def _retry_in_full(self, error: ElbowroomError) -> bool:
@@ -174,36 +173,36 @@ class Turns:
         if history is None or parts is None:
             return body
         if history is parts or not turn.continued:
-            self._memory, self._covers = _Memory(parts, parts, parts), parts.count
+            self._memory, self._covers = _Memory(parts, parts), parts.count
             return body
-        marks = turn.content.count(_MARK)
-        if marks > _MAX_MARKS or (marks and _MARK in _own(parts, cast(_Memory, self._memory))):
+        marks = _marks(turn.content)
+        if marks > _MAX_MARKS or (marks and _marks(_own(parts, cast(_Memory, self._memory)))):
             # Marks of the remembered history and of the caller together could be illegal. The caller's own list is not.
             self._covers = 0
             return body
-        self._memory, self._covers = _Memory(parts, history, history), history.count
+        self._memory, self._covers = _Memory(parts, history), history.count
         return _body.restore(body, turn.content)
 
 
 def _continue(memory: _Memory, parts: Parts) -> Parts | None:
     """Return the remembered history plus what is new in these parts, None where they do not continue it."""
     best: Parts | None = None
-    for known in (memory.returned, memory.origin):
+    for known in (memory.sent, memory.origin):
         covered = len(known.messages)
         if not _same(parts.messages[:covered], known.messages) or (best is not None and covered <= len(best.messages)):
             continue
         best = known
     if best is None:
         return None
-    lead = memory.sent.lead if any(_same(parts.lead, k.lead) for k in (memory.origin, memory.returned)) else parts.lead
+    lead = memory.sent.lead if any(_same(parts.lead, k.lead) for k in (memory.origin, memory.sent)) else parts.lead
     system = parts.system
-    if system is not None and any(k.system is not None and k.system.key == system.key for k in (memory.origin, memory.returned)):
+    if system is not None and any(k.system is not None and k.system.key == system.key for k in (memory.origin, memory.sent)):
         system = memory.sent.system
     return parts.with_history(system, lead, memory.sent.messages + parts.messages[len(best.messages) :])
 
 
 def _same(a: tuple[Item, ...], b: tuple[Item, ...]) -> bool:
-    return len(a) == len(b) and all(x.key == y.key for x, y in zip(a, b, strict=False))
+    return len(a) == len(b) and all(x.key == y.key for x, y in zip(a, b, strict=True))
 
 
 def _own(parts: Parts, memory: _Memory) -> bytes:
@@ -211,6 +210,11 @@ def _own(parts: Parts, memory: _Memory) -> bytes:
     known = {item.json for item in (*memory.sent.lead, *memory.sent.messages)}
     added = [item.json for item in (*parts.lead, *parts.messages) if item.json not in known]
     return b"".join((parts.head, parts.system.json if parts.system else b"", parts.tail, *added))
+
+
+def _marks(content: bytes) -> int:
+    """Count members that are marks. The name of one inside a text has its quotes escaped and does not count."""
+    return sum(content.count(f'"{mark}"'.encode()) for mark in MARKS)
 
 
 def _number(usage: Any, name: str) -> int:
