@@ -169,6 +169,21 @@ def test_usage_of_either_shape_is_reported_for_the_messages_it_covers(usage: Any
     assert double.requests[2].last_usage == expected, "an older report still says how large the older part is"
 
 
+def test_usage_of_a_longer_history_is_not_reported_for_the_shorter_one() -> None:
+    def compressed(request: Any, context: Any) -> Any:
+        answer = context_service_pb2.PrepareResponse(outcome=compress_pb2.OUTCOME_COMPRESSED)
+        answer.report.first_changed_index = 0
+        return answer
+
+    with serve(compressed) as double, Client(double.address) as client:
+        conversation = Conversation(client, format="openai_chat")
+        conversation.before_request([USER])
+        conversation.after_response({"prompt_tokens": 50})
+        conversation.before_request([USER, REPLY, USER])
+        conversation.before_request([USER, REPLY, USER, REPLY, USER])
+    assert [request.HasField("last_usage") for request in double.requests] == [False, True, False]
+
+
 def test_states_options_and_the_session_go_with_every_turn() -> None:
     def answer(request: Any, context: Any) -> Any:
         return context_service_pb2.PrepareResponse(
