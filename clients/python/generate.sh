@@ -14,7 +14,8 @@ if [[ ${1:-} == --check ]]; then
   trap 'rm -rf "$out"' EXIT
 fi
 
-if [[ ! -x $venv/bin/python ]] || ! "$venv/bin/python" -m pip freeze | grep -qx "$tools"; then
+installed() { "$venv/bin/python" -c 'from importlib.metadata import version; print("grpcio-tools==" + version("grpcio-tools"))' 2>/dev/null || true; }
+if [[ $(installed) != "$tools" ]]; then
   python3 -m venv "$venv"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$tools"
 fi

@@ -46,16 +46,14 @@ def run(model: anthropic.Anthropic, conversation: Conversation, task: str, folde
     """Work on a task until the model stops calling tools, and return its last words."""
     messages: list[Any] = [{"role": "user", "content": task}]
     for _ in range(max_turns):
-        request = conversation.before_request(
-            {
-                "model": MODEL,
-                "max_tokens": 4096,
-                "system": "Answer questions about the files of a folder. Read them before you answer.",
-                "tools": TOOLS,
-                "messages": messages,
-            }
-        )
-        response = model.messages.create(**request)
+        body: dict[str, Any] = {
+            "model": MODEL,
+            "max_tokens": 4096,
+            "system": "Answer questions about the files of a folder. Read them before you answer.",
+            "tools": TOOLS,
+            "messages": messages,
+        }
+        response = model.messages.create(**conversation.before_request(body))
         conversation.after_response(response.usage)
         messages.append({"role": "assistant", "content": response.content})
         calls = [block for block in response.content if block.type == "tool_use"]

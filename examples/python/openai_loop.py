@@ -60,8 +60,8 @@ def run(model: openai.OpenAI, conversation: Conversation, task: str, folder: pat
         {"role": "user", "content": task},
     ]
     for _ in range(max_turns):
-        request = conversation.before_request({"model": MODEL, "tools": TOOLS, "messages": messages})
-        response = model.chat.completions.create(**request)
+        body: dict[str, Any] = {"model": MODEL, "tools": TOOLS, "messages": messages}
+        response = model.chat.completions.create(**conversation.before_request(body))
         conversation.after_response(response.usage)
         message = response.choices[0].message
         messages.append(message)

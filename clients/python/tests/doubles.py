@@ -18,7 +18,7 @@ from elbowroom.v1 import compress_pb2, context_service_pb2, context_service_pb2_
 Answer = Callable[[Any, grpc.ServicerContext], Any]
 
 
-class ServiceDouble(context_service_pb2_grpc.ContextServiceServicer):  # type: ignore[misc]
+class ServiceDouble(context_service_pb2_grpc.ContextServiceServicer):
     """Answers as it is told and notes the metadata of every call."""
 
     def __init__(self, answer: Answer) -> None:
@@ -37,7 +37,7 @@ class ServiceDouble(context_service_pb2_grpc.ContextServiceServicer):  # type: i
         yield from self._record(request, context)
 
     def _record(self, request: Any, context: grpc.ServicerContext) -> Any:
-        self.metadata.append(dict(context.invocation_metadata()))
+        self.metadata.append({key: str(value) for key, value in context.invocation_metadata()})
         self.requests.append(request)
         return self._answer(request, context)
 
@@ -47,7 +47,8 @@ def serve(answer: Answer, *, credentials: grpc.ServerCredentials | None = None, 
     """Serve a double on a port of its own."""
     double = ServiceDouble(answer)
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=8), options=[("grpc.max_receive_message_length", 64 << 20)])
-    context_service_pb2_grpc.add_ContextServiceServicer_to_server(double, server)
+    add: Any = context_service_pb2_grpc.add_ContextServiceServicer_to_server
+    add(double, server)
     state = health_pb2.HealthCheckResponse.SERVING if healthy else health_pb2.HealthCheckResponse.NOT_SERVING
     servicer = health.HealthServicer()
     servicer.set(SERVICE, state)

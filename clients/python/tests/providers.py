@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-Reply = Callable[[dict[str, Any]], dict[str, Any]]
+Reply = Callable[[dict[str, Any]], Any]
 """Makes the reply to a request: the content blocks or the message, as the provider would write it."""
 
 

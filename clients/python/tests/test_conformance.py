@@ -41,7 +41,7 @@ METHODS = {
     "simulate_cache": Method("SimulateCache", simulate_pb2.SimulateCacheRequest, False),
     "list_models": Method("ListModels", context_service_pb2.ListModelsRequest, False),
 }
-EMPTY = (0, 0.0, "", False, None, [], {})
+EMPTY: tuple[Any, ...] = (0, 0.0, "", False, None, [], {})
 
 CASES: list[dict[str, Any]] = [case for path in sorted(CONFORMANCE.glob("*.json")) for case in json.loads(path.read_text())]
 
@@ -56,7 +56,8 @@ def test_there_are_cases() -> None:
 def test_case(case: dict[str, Any], address: str, client: Client) -> None:
     method = METHODS[case["call"]]
     with grpc.insecure_channel(address) as channel:
-        stub: Any = context_service_pb2_grpc.ContextServiceStub(channel)
+        make: Any = context_service_pb2_grpc.ContextServiceStub
+        stub = make(channel)
         request = parse(method, prepared(case, stub))
         expect = case["expect"]
         plain = None
@@ -76,8 +77,8 @@ def test_case(case: dict[str, Any], address: str, client: Client) -> None:
 
 
 def prepared(case: dict[str, Any], stub: Any) -> dict[str, Any]:
-    request = json.loads(json.dumps(case["request"]))
-    answer: Message | None = None
+    request: dict[str, Any] = json.loads(json.dumps(case["request"]))
+    answer: Any = None
     for earlier in case.get("before", ()):
         answer = send(stub, earlier["call"], parse(METHODS[earlier["call"]], earlier["request"]))
     if case.get("carry"):

@@ -331,10 +331,12 @@ def test_a_broken_body_is_the_services_to_refuse(client: Client) -> None:
 
 
 def test_an_unknown_option_is_refused_at_once(client: Client) -> None:
+    unknown: Any = {"compress": True}
     with pytest.raises(TypeError, match="no option"):
-        Conversation(client, **{"compress": True})
+        Conversation(client, **unknown)
+    odd: Any = "best"
     with pytest.raises(elbowroom.InvalidRequest, match="anchored"):
-        Conversation(client, **{"strategy": "best"})
+        Conversation(client, strategy=odd)
 
 
 def test_recorded_history_below_the_threshold_is_only_marked(client: Client) -> None:

@@ -166,6 +166,7 @@ def test_an_option_that_is_none_is_refused_before_anything_is_sent(options: Any,
         with pytest.raises(elbowroom.InvalidRequest) as caught:
             client.compress(HELLO, format="openai_chat", **options)
         assert caught.value.field == field
+        unknown: Any = {"widnow": 1}
         with pytest.raises(TypeError, match="no option"):
-            client.compress(HELLO, format="openai_chat", **{"widnow": 1})
+            client.compress(HELLO, format="openai_chat", **unknown)
         assert not double.requests

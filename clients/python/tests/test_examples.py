@@ -14,6 +14,7 @@ import pytest
 from conftest import REPOSITORY
 from langchain_openai import ChatOpenAI
 from providers import AnthropicDouble, OpenAIDouble, listen
+from pydantic import SecretStr
 
 from elbowroom import Client, Conversation
 
@@ -115,7 +116,7 @@ def test_the_langchain_agent(folder: pathlib.Path, client: Client) -> None:
     example = load("langchain_agent")
     provider = OpenAIDouble(Reader().openai)
     with listen(provider) as url:
-        model = ChatOpenAI(model="gpt-5.5", base_url=f"{url}/v1", api_key="test", max_retries=0)
+        model = ChatOpenAI(model="gpt-5.5", base_url=f"{url}/v1", api_key=SecretStr("test"), max_retries=0)
         agent = example.build(model, client, folder, context_window=WINDOW, policy={"protect_last_n": 4})
         config = {"configurable": {"thread_id": "1"}, "recursion_limit": 200}
         result = agent.invoke({"messages": [{"role": "user", "content": "Which file has step3_7?"}]}, config)

@@ -16,6 +16,7 @@ from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from providers import OpenAIDouble, listen
+from pydantic import SecretStr
 
 import elbowroom
 from elbowroom import AsyncClient, Client
@@ -55,7 +56,7 @@ async def test_an_agent_is_compressed_as_it_works(kind: str, address: str) -> No
     client: Any = AsyncClient(address) if kind == "async" else Client(address)
     middleware = ElbowroomMiddleware(client, model="gpt-4o", context_window=WINDOW, policy=POLICY)
     with listen(provider) as url:
-        model = ChatOpenAI(model="gpt-4o", base_url=f"{url}/v1", api_key="test", max_retries=0)
+        model = ChatOpenAI(model="gpt-4o", base_url=f"{url}/v1", api_key=SecretStr("test"), max_retries=0)
         agent = create_agent(model, [read_part], system_prompt="Be brief.", middleware=[middleware], checkpointer=InMemorySaver())
         config = {"configurable": {"thread_id": "1"}, "recursion_limit": 200}
         result = await run(agent, kind != "sync", config)
@@ -127,7 +128,7 @@ def test_kept_messages_are_the_same_objects(client: Client) -> None:
     source = recorded("deer-research-74")
     messages = [from_openai(message) for message in source.body["messages"]]
     middleware = ElbowroomMiddleware(client, model="gpt-4o", context_window=32_000, policy=POLICY)
-    update = middleware.before_model({"messages": messages}, None)  # type: ignore[arg-type, typeddict-item]
+    update = middleware.before_model({"messages": messages}, None)  # type: ignore[arg-type]
     assert update is not None
     removal, *after = update["messages"]
     assert isinstance(removal, RemoveMessage)

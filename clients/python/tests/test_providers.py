@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from providers import AnthropicDouble, OpenAIDouble
 
-MARK = {"cache_control": {"type": "ephemeral"}}
-THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "s1"}
-CALL = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+MARK: dict[str, Any] = {"cache_control": {"type": "ephemeral"}}
+THOUGHT: dict[str, Any] = {"type": "thinking", "thinking": "hm", "signature": "s1"}
+CALL: dict[str, Any] = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
 RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "1"}
 
 

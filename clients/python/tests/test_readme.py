@@ -13,7 +13,7 @@ from providers import AnthropicDouble, listen
 
 import elbowroom
 
-BLOCKS = re.findall(r"```python\n(.*?)```", (CLIENT / "README.md").read_text(), re.S)
+BLOCKS: list[str] = re.findall(r"```python\n(.*?)```", (CLIENT / "README.md").read_text(), re.S)
 
 
 def block(having: str) -> str:

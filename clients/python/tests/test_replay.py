@@ -82,7 +82,7 @@ class Log:
 
 
 def size(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False).encode())
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def model_of(source: list[tuple[list[dict[str, Any]], dict[str, Any]]]) -> Iterator[Any]:
@@ -109,7 +109,12 @@ def test_anthropic_loop(name: str, window: int, strategy: Any, keep_returned: bo
         grown = 0
         for new, _ in source:
             messages += new
-            body = {"model": "claude-opus-4-6", "max_tokens": 1000, "system": "You are a coding agent.", "messages": messages}
+            body: dict[str, Any] = {
+                "model": "claude-opus-4-6",
+                "max_tokens": 1000,
+                "system": "You are a coding agent.",
+                "messages": messages,
+            }
             ready = conversation.before_request(body)
             log.note(conversation, grown + sum(size(message) for message in new), ready)
             if keep_returned:
@@ -136,7 +141,8 @@ async def test_openai_loop(address: str) -> None:
             grown = 0
             for new, _ in source:
                 messages += new
-                ready = await conversation.before_request({"model": "deepseek-chat", "messages": messages})
+                body: dict[str, Any] = {"model": "deepseek-chat", "messages": messages}
+                ready = await conversation.before_request(body)
                 log.note(conversation, grown + sum(size(message) for message in new), ready)
                 response = await model.chat.completions.create(**ready)
                 conversation.after_response(response.usage)
