@@ -38,6 +38,7 @@ func (c *Config) Validate() error {
 		atLeast("limits.tenant_rate", c.Limits.TenantRate, 0),
 		atLeast("limits.tenant_burst", c.Limits.TenantBurst, 1),
 		atLeast("limits.tenant_concurrency", c.Limits.TenantConcurrency, 0),
+		atLeast("limits.tenant_summarizer_tokens", c.Limits.TenantSummarizerTokens, 0),
 		atLeast("limits.max_depth", c.Limits.MaxDepth, 1),
 		atLeast("limits.max_blocks", c.Limits.MaxBlocks, 1),
 		positive("keepalive.time", c.Keepalive.Time),
