@@ -24,5 +24,5 @@ examples=../../examples/python
 "$venv/bin/ruff" check --quiet . "$examples"
 "$venv/bin/ruff" format --quiet --check . "$examples"
 "$venv/bin/mypy" --no-error-summary
-MYPYPATH=tests "$venv/bin/mypy" --no-error-summary --no-namespace-packages tests "$examples"
+MYPYPATH=tests "$venv/bin/mypy" --no-error-summary tests "$examples"
 "$venv/bin/pytest" "$@"
