@@ -31,9 +31,10 @@ def missing(what: str) -> None:
 class Server:
     """A server of the tests' own."""
 
-    def __init__(self, binary: str, address: str = "127.0.0.1:0") -> None:
+    def __init__(self, binary: str, address: str = "127.0.0.1:0", *flags: str) -> None:
         self._process = subprocess.Popen(
-            [binary, "serve", "--grpc-addr", address],
+            [binary, "serve", "--grpc-addr", address, *flags],
+            env={**os.environ, "ELBOWROOM_HTTP_ADDR": "", "ELBOWROOM_ADMIN_ADDR": ""},  # several servers run at one time
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,

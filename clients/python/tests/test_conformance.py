@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import inspect
 import json
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, NamedTuple
 
 import grpc
@@ -12,7 +14,7 @@ from conftest import CONFORMANCE
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from elbowroom import Client, CompressResult, ElbowroomError, InvalidRequest
+from elbowroom import AsyncClient, Client, ElbowroomError, InvalidRequest
 from elbowroom._body import splice
 from elbowroom.errors import from_rpc_error
 from elbowroom.v1 import (
@@ -53,7 +55,7 @@ def test_there_are_cases() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_case(case: dict[str, Any], address: str, client: Client) -> None:
+async def test_case(case: dict[str, Any], address: str, client: Client) -> None:
     method = METHODS[case["call"]]
     with grpc.insecure_channel(address) as channel:
         make: Any = context_service_pb2_grpc.ContextServiceStub
@@ -73,7 +75,9 @@ def test_case(case: dict[str, Any], address: str, client: Client) -> None:
             if "json" in expect:
                 assert plain == expect["json"]
     if method.wrapped:
-        check_wrapper(client, case, request, expect, plain)
+        await check_wrapper(client, case, request, expect, plain)
+        async with AsyncClient(address) as other:
+            await check_wrapper(other, case, request, expect, plain)
 
 
 def prepared(case: dict[str, Any], stub: Any) -> dict[str, Any]:
@@ -114,7 +118,9 @@ def text_of(request: Any, response: Any) -> str | None:
     return {"json": native.json, "json_bytes": native.json_bytes.decode()}.get(native.WhichOneof("body"))
 
 
-def check_wrapper(client: Client, case: dict[str, Any], request: Any, expect: dict[str, Any], plain: str | None) -> None:
+async def check_wrapper(
+    client: Client | AsyncClient, case: dict[str, Any], request: Any, expect: dict[str, Any], plain: str | None
+) -> None:
     base = getattr(request, "request", request)
     kind = base.conversation.native.WhichOneof("body")
     if kind not in ("json", "json_bytes"):
@@ -127,9 +133,12 @@ def check_wrapper(client: Client, case: dict[str, Any], request: Any, expect: di
     call: Any = getattr(client, case["call"])
     try:
         result = call(body, base=base)
-        if case["call"] == "stream_compress":
+        if inspect.isawaitable(result):
+            result = await result
+        elif isinstance(result, AsyncIterator):
+            *_, result = [event async for event in result]
+        elif isinstance(result, Iterator):
             *_, result = result
-            assert isinstance(result, CompressResult)
     except ElbowroomError as error:
         check_error(error, expect.get("error"))
         return

@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import pathlib
+import subprocess
 from typing import NamedTuple
 
 import grpc
 import pytest
+from conftest import Server
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -122,6 +124,35 @@ def test_a_missing_token_is_named() -> None:
     names_it = pytest.raises(elbowroom.Unauthenticated, match="token=")
     with serve(refusal) as double, Client(double.address) as client, names_it:
         client.compress(HELLO, format="openai_chat")
+
+
+def test_the_service_itself_takes_tokens_and_certificates(
+    authority: tuple[x509.Certificate, ec.EllipticCurvePrivateKey], tmp_path: pathlib.Path, binary: str
+) -> None:
+    own, roots, agent = pem(make("localhost", authority)), pem(authority), pem(make("team-b", authority))
+    made = subprocess.run([binary, "token", "team-a"], capture_output=True, text=True, check=True).stdout
+    token = next(word for word in made.split() if word.startswith("elbow_"))
+    files = {"tls.crt": own.certificate, "tls.key": own.key, "ca.crt": roots.certificate}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "tokens").write_text(made.strip().split("\n")[-1].strip() + "\n")
+    (tmp_path / "config.yaml").write_text(
+        f"tls: {{cert_file: {tmp_path}/tls.crt, key_file: {tmp_path}/tls.key,"
+        f" client_ca_file: {tmp_path}/ca.crt, client_auth: optional}}\n"
+        f"auth: {{tokens_file: {tmp_path}/tokens, certificates: true}}\n"
+    )
+    server = Server(binary, "127.0.0.1:0", "--config", str(tmp_path / "config.yaml"))
+    try:
+        with Client(server.address, tls=roots.certificate, token=token) as client:
+            assert client.compress(HELLO, format="openai_chat").body == HELLO
+        with Client(server.address, tls=roots.certificate, client_cert=(agent.certificate, agent.key)) as client:
+            assert client.compress(HELLO, format="openai_chat").body == HELLO
+        for wrong in (None, token + "x"):
+            refused = pytest.raises(elbowroom.Unauthenticated)
+            with Client(server.address, tls=roots.certificate, token=wrong) as client, refused:
+                client.compress(HELLO, format="openai_chat")
+    finally:
+        server.stop()
 
 
 def test_metadata_of_the_client_and_of_the_call_are_sent() -> None:

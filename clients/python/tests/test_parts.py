@@ -50,6 +50,7 @@ def test_messages_keep_their_bytes_whatever_stands_between_them() -> None:
         '{"messages":[],"messages":[]}',
         '{"system":"a","system":"b","messages":[]}',
         "[" * 100_000,
+        '[{"cache_control":1,"a":' + "[" * 5000 + "]" * 5000 + "}]",
     ],
 )
 def test_what_is_no_body_is_not_taken_apart(text: str) -> None:

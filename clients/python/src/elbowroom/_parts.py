@@ -64,15 +64,18 @@ class Parts:
 def split(body: bytes) -> Parts | None:
     """Take a body apart. None where it is no body with one list of messages; the server says what is wrong with it."""
     try:
-        text = body.decode()
-        at = _skip(text, 0)
-        if text[at] == "[":
-            start, system = at, None
-            items, end = _array(text, at)
-        else:
-            start, end, items, system = _object(text, at)
+        return _split(body.decode())
     except (ValueError, IndexError, RecursionError):
         return None
+
+
+def _split(text: str) -> Parts:
+    at = _skip(text, 0)
+    if text[at] == "[":
+        start, system = at, None
+        items, end = _array(text, at)
+    else:
+        start, end, items, system = _object(text, at)
     head, tail = text[: start + 1], text[end - 1 :]
     system_at, system_item = -1, None
     if system is not None:
