@@ -17,7 +17,7 @@ from elbowroom import Client
 
 CLIENT = pathlib.Path(__file__).resolve().parents[1]
 REPOSITORY = CLIENT.parents[1]
-CONFORMANCE = pathlib.Path(os.environ.get("ELBOWROOM_CONFORMANCE", CLIENT.parent / "conformance"))
+CONFORMANCE = CLIENT.parent / "conformance"
 CONVERSATIONS = REPOSITORY.parent / "shared" / "data" / "conversations"
 
 

@@ -109,7 +109,7 @@ def text_of(request: Any, response: Any) -> str | None:
     request = getattr(request, "request", request)
     if not hasattr(request, "view"):
         return None
-    if request.view == conversation_pb2.VIEW_EDITS:
+    if request.view in (conversation_pb2.VIEW_EDITS, conversation_pb2.VIEW_SPLICES):
         source = request.conversation.native
         if source.WhichOneof("body") in ("json", "json_bytes"):
             return splice(source.json_bytes or source.json.encode(), response.splices).decode()

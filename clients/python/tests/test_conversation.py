@@ -201,7 +201,7 @@ def test_states_options_and_the_session_go_with_every_turn() -> None:
         assert request.session_id == conversation.session_id
         assert len(request.session_id) == 32
         assert (request.model, request.strategy, request.ttl, request.layer) == ("m", 5, 2, 2)
-        assert request.view == conversation_pb2.VIEW_EDITS
+        assert request.view == conversation_pb2.VIEW_SPLICES
         assert request.conversation.native.keep
     assert Conversation(client, format="openai_chat").session_id != conversation.session_id
 

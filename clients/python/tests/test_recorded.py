@@ -10,10 +10,11 @@ from conftest import recorded, recorded_names
 
 from elbowroom import AsyncClient, Client, CompressResult
 from elbowroom._parts import split
-from elbowroom.v1 import conversation_pb2
+from elbowroom.v1 import compress_pb2, conversation_pb2
 
 NAMES = recorded_names() or ["none"]
 WINDOW = 8_000  # tokens; small, so that most of each conversation is summarized
+WITH_EDITS = compress_pb2.CompressRequest(view=conversation_pb2.VIEW_EDITS)
 SHORT = {"wire-anthropic-websearch-2", "wire-openai-images-4"}  # too few messages for anything to stand outside head and tail
 
 
@@ -34,7 +35,7 @@ def kept_ranges(result: CompressResult[Any]) -> list[tuple[int, int]]:
 
 
 def compressed_options(format: str) -> dict[str, Any]:
-    return {"format": format, "force": True, "context_window": WINDOW, "policy": {"protect_last_n": 4}}
+    return {"format": format, "force": True, "base": WITH_EDITS, "context_window": WINDOW, "policy": {"protect_last_n": 4}}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -18,7 +18,7 @@ from elbowroom.options import PolicyOptions
 
 TURNS = 60
 CONSTANT = 2048  # bytes a turn may cost beside 1.2 times what is new in it: options, states, hash, numbers
-FIXED_ANSWER = 4096  # bytes an answer may have beside the messages whose marks changed
+UNCHANGED = 2048  # bytes of the answer when nothing was compressed: marks, state, report
 POLICY: PolicyOptions = {"protect_last_n": 6}
 
 
@@ -45,19 +45,13 @@ class Log:
     """Bytes added in each turn, the reply before it included."""
     sent: list[int] = field(default_factory=list)
     received: list[int] = field(default_factory=list)
-    marked: list[int] = field(default_factory=list)
-    adopted: list[int] = field(default_factory=list)
-    """Bytes of the messages that were marked when the history was last compressed; they carry these marks to the service."""
     outcomes: list[str] = field(default_factory=list)
     reports: list[Any] = field(default_factory=list)
 
-    def note(self, conversation: Any, new: int, body: dict[str, Any]) -> None:
+    def note(self, conversation: Any, new: int) -> None:
         self.new.append(new)
         self.sent.append(conversation.bytes_sent - sum(self.sent))
         self.received.append(conversation.bytes_received - sum(self.received))
-        self.marked.append(sum(size(message) for message in body["messages"] if "cache_control" in json.dumps(message)))
-        changed = conversation.last_outcome == "compressed"
-        self.adopted.append(self.marked[-1] if changed else self.adopted[-1] if self.adopted else 0)
         self.outcomes.append(conversation.last_outcome)
         self.reports.append(conversation.last_report)
 
@@ -75,9 +69,8 @@ class Log:
             assert report.judged_by == ("count" if first else "usage"), turn
             if not first:
                 assert self.sent[turn] <= 1.2 * self.new[turn] + CONSTANT, turn
-            if turn not in compressed:  # an answer lists the messages that lost or got marks
-                changed = self.marked[turn] + self.marked[turn - 1] + self.adopted[turn]
-                assert self.received[turn] <= 1.2 * changed + FIXED_ANSWER, turn
+            if turn not in compressed:
+                assert self.received[turn] <= UNCHANGED, turn
         assert [report.round for report in self.reports if report.messages_summarized] == list(range(1, len(compressed) + 1))
 
 
@@ -116,7 +109,7 @@ def test_anthropic_loop(name: str, window: int, strategy: Any, keep_returned: bo
                 "messages": messages,
             }
             ready = conversation.before_request(body)
-            log.note(conversation, grown + sum(size(message) for message in new), ready)
+            log.note(conversation, grown + sum(size(message) for message in new))
             if keep_returned:
                 messages = ready["messages"]
             response = model.messages.create(**ready)
@@ -143,7 +136,7 @@ async def test_openai_loop(address: str) -> None:
                 messages += new
                 body: dict[str, Any] = {"model": "deepseek-chat", "messages": messages}
                 ready = await conversation.before_request(body)
-                log.note(conversation, grown + sum(size(message) for message in new), ready)
+                log.note(conversation, grown + sum(size(message) for message in new))
                 response = await model.chat.completions.create(**ready)
                 conversation.after_response(response.usage)
                 messages.append(response.choices[0].message)

@@ -221,7 +221,8 @@ def _start(
     fill(request, options)
     if model is not None:
         request.model = model
-    request.view = conversation_pb2.VIEW_EDITS
+    if request.view != conversation_pb2.VIEW_EDITS:  # the edit program is there for those who ask for it
+        request.view = conversation_pb2.VIEW_SPLICES
     return native(body, format, request.conversation)
 
 

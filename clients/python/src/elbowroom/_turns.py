@@ -73,7 +73,7 @@ class Turns:
         self._format: conversation_pb2.Format | None = None
         self._named_format = format
         self._template = context_service_pb2.PrepareRequest(
-            model=model or "", session_id=self.session_id, view=conversation_pb2.VIEW_EDITS
+            model=model or "", session_id=self.session_id, view=conversation_pb2.VIEW_SPLICES
         )
         fill(self._template, options)
         self._memory: _Memory | None = None
@@ -144,7 +144,7 @@ class Turns:
         self.last_error = None
         self.last_report = response.report
         self.last_outcome = _calls.outcome(response.outcome)
-        self.compression_state = response.compression_state or (b"" if changed else self.compression_state)
+        self.compression_state = response.compression_state
         self.cache_state = response.cache_state
         self._held = (turn.content, result)
         if changed:  # what was reported before belongs to another prefix

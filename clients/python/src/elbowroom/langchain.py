@@ -27,7 +27,9 @@ from elbowroom.client import Client
 from elbowroom.errors import ElbowroomError
 from elbowroom.options import CompressOptions, SizeOptions, UsageOptions
 from elbowroom.results import CompressResult
-from elbowroom.v1 import context_service_pb2, conversation_pb2
+from elbowroom.v1 import compress_pb2, context_service_pb2, conversation_pb2
+
+_WITH_EDITS = compress_pb2.CompressRequest(view=conversation_pb2.VIEW_EDITS)
 
 _log = logging.getLogger(__name__)
 # Blocks of a reply's content that the service is not shown: thinking, and calls, which stand in tool_calls too.
@@ -84,7 +86,7 @@ class ElbowroomMiddleware(AgentMiddleware[ElbowroomState, Any, Any]):
             raise TypeError("an agent that is called synchronously needs elbowroom.Client")
         turn = _Turn(state, self._options)
         try:
-            result = self._client.compress(turn.native, format="openai_chat", model=self._model, **turn.options)
+            result = self._client.compress(turn.native, format="openai_chat", model=self._model, base=_WITH_EDITS, **turn.options)
             if not _changed(result):
                 return None
             models = self._client.list_models("claude") if self._asks_for_models(state) else None
@@ -99,7 +101,9 @@ class ElbowroomMiddleware(AgentMiddleware[ElbowroomState, Any, Any]):
             return await asyncio.to_thread(self.before_model, state, runtime)
         turn = _Turn(state, self._options)
         try:
-            result = await self._client.compress(turn.native, format="openai_chat", model=self._model, **turn.options)
+            result = await self._client.compress(
+                turn.native, format="openai_chat", model=self._model, base=_WITH_EDITS, **turn.options
+            )
             if not _changed(result):
                 return None
             models = await self._client.list_models("claude") if self._asks_for_models(state) else None

@@ -34,6 +34,7 @@ class View(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     VIEW_UNSPECIFIED: _ClassVar[View]
     VIEW_FULL: _ClassVar[View]
     VIEW_EDITS: _ClassVar[View]
+    VIEW_SPLICES: _ClassVar[View]
 
 class Section(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -57,6 +58,7 @@ CACHE_TTL_30M: CacheTtl
 VIEW_UNSPECIFIED: View
 VIEW_FULL: View
 VIEW_EDITS: View
+VIEW_SPLICES: View
 SECTION_UNSPECIFIED: Section
 SECTION_SYSTEM: Section
 SECTION_TOOLS: Section
