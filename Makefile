@@ -118,11 +118,11 @@ BENCHTOKENSFLAGS ?=
 bench-tokens: ## Measure token counting against the tiktoken packages of npm and Python.
 	@tools/oracles.sh speed $(BENCHTOKENSFLAGS)
 
-# BENCHCACHEFLAGS: more arguments, for example '-model claude-opus-5 -only cc-go'.
+# Some minutes. BENCHCACHEFLAGS: more arguments, for example '-model claude-opus-5 -only cc-go'.
 BENCHCACHEFLAGS ?=
 .PHONY: bench-cache
-bench-cache: ## Replay the recorded conversations under every placement of cache breakpoints.
-	@go run ./bench/cache $(BENCHCACHEFLAGS)
+bench-cache: ## Replay the recorded conversations under every placement of cache breakpoints, ours and other people's.
+	@tools/bench-cache.sh $(BENCHCACHEFLAGS)
 
 # Some minutes. EVALTOKENSFLAGS='agreement' compares the counts for Claude with ctok's instead, 'golden' writes the golden file.
 EVALTOKENSFLAGS ?= accuracy

@@ -1,9 +1,13 @@
 package breakpoints
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -85,15 +89,16 @@ type modelMinimum struct {
 	Models []string `json:"models"`
 }
 
-// layoutFile is the table as it is written.
+// layoutFile is the table as it is written. Rows are read one by one, so that an error
+// can name its row.
 type layoutFile struct {
-	Minimums map[string][]modelMinimum `json:"minimums"`
-	Layouts  []Rules                   `json:"layouts"`
+	Minimums map[string]json.RawMessage `json:"minimums"`
+	Layouts  []json.RawMessage          `json:"layouts"`
 }
 
 // NewLayouts returns the table built into the binary. override, when it is not
 // empty, is a table in the same form: its rows and its tables of minimums take the
-// place of those with the same name.
+// place of those with the same name. Errors name the row.
 func NewLayouts(override []byte) (*Layouts, error) {
 	l := &Layouts{rows: make([]Rules, len(layoutNames())), minimums: make(map[string][]modelMinimum)}
 	if err := l.add(layoutData); err != nil {
@@ -114,37 +119,92 @@ func NewLayouts(override []byte) (*Layouts, error) {
 
 func (l *Layouts) add(data []byte) error {
 	var file layoutFile
-	dec := json.NewDecoder(strings.NewReader(string(data)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&file); err != nil {
+	if err := strict(data, &file); err != nil {
 		return fmt.Errorf("layouts: %w", err)
 	}
-	for name, rows := range file.Minimums {
-		l.minimums[name] = rows
-	}
-	for _, row := range file.Layouts {
-		at := slices.Index(layoutNames(), row.Name)
-		switch {
-		case at < 1:
-			return fmt.Errorf("layouts: no layout is named %q", row.Name)
-		case row.MaxMarks < 0 || row.MaxMarks > MaxMarks:
-			return fmt.Errorf("layouts: %s: max_marks %d, want 0 to %d", row.Name, row.MaxMarks, MaxMarks)
-		case row.MaxMarks > 0 && !slices.Contains([]string{"cache_control", "cachePoint", "prompt_cache_breakpoint"}, row.Mark):
-			return fmt.Errorf("layouts: %s: unknown mark %q", row.Name, row.Mark)
-		case row.MaxMarks > 0 && !slices.Contains([]string{"block", "part", "none"}, row.Results):
-			return fmt.Errorf("layouts: %s: results %q, want block, part or none", row.Name, row.Results)
-		case row.MaxMarks > 0 && len(row.TTLs) == 0:
-			return fmt.Errorf("layouts: %s: no ttl", row.Name)
+	for _, name := range slices.Sorted(maps.Keys(file.Minimums)) {
+		var rows []modelMinimum
+		if err := strict(file.Minimums[name], &rows); err != nil {
+			return fmt.Errorf("layouts: minimums.%s: %w", name, err)
 		}
-		for _, ttl := range row.TTLs {
-			if _, ok := ttlNamed(ttl); !ok {
-				return fmt.Errorf("layouts: %s: unknown ttl %q", row.Name, ttl)
+		for i := range rows {
+			if rows[i].Tokens <= 0 || len(rows[i].Models) == 0 {
+				return fmt.Errorf("layouts: minimums.%s[%d]: a row has models and tokens above 0", name, i)
 			}
 		}
-		row.Layout = Layout(at)
-		l.rows[at] = row
+		l.minimums[name] = rows
+	}
+	for i, text := range file.Layouts {
+		var row Rules
+		err := strict(text, &row)
+		if err == nil {
+			err = l.check(&row)
+		}
+		if err != nil {
+			return fmt.Errorf("layouts: layouts[%d] (%s): %w", i, nameIn(text), err)
+		}
+		row.Layout = Layout(slices.Index(layoutNames(), row.Name))
+		l.rows[row.Layout] = row
 	}
 	return nil
+}
+
+// check refuses a row that cannot be worked with.
+func (l *Layouts) check(row *Rules) error {
+	_, minimum := l.minimums[row.Minimum]
+	switch {
+	case slices.Index(layoutNames(), row.Name) < 1:
+		return fmt.Errorf("no layout is named %q", row.Name)
+	case row.MaxMarks < 0 || row.MaxMarks > MaxMarks:
+		return fmt.Errorf("max_marks %d, want 0 to %d", row.MaxMarks, MaxMarks)
+	case row.MaxMarks > 0 && !slices.Contains([]string{"cache_control", "cachePoint", "prompt_cache_breakpoint"}, row.Mark):
+		return fmt.Errorf("unknown mark %q", row.Mark)
+	case row.MaxMarks > 0 && !slices.Contains([]string{"block", "part", "none"}, row.Results):
+		return fmt.Errorf("results %q, want block, part or none", row.Results)
+	case row.MaxMarks > 0 && len(row.TTLs) == 0:
+		return errors.New("no ttl")
+	case len(row.Forms) == 0:
+		return errors.New("no forms")
+	case row.Minimum != "" && !minimum:
+		return fmt.Errorf("no table of minimums is named %q", row.Minimum)
+	case row.Window < 0 || row.LookUp < 0:
+		return fmt.Errorf("window %d and look_up %d, want 0 or more", row.Window, row.LookUp)
+	}
+	for _, ttl := range row.TTLs {
+		if _, ok := ttlNamed(ttl); !ok {
+			return fmt.Errorf("unknown ttl %q", ttl)
+		}
+	}
+	for _, form := range row.Forms {
+		if !slices.Contains([]string{"anthropic-messages", "openai-chat", "typed"}, form) {
+			return fmt.Errorf("unknown form %q, want anthropic-messages, openai-chat or typed", form)
+		}
+	}
+	return nil
+}
+
+// strict reads one JSON value, in which no member is unknown.
+func strict(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the table")
+	}
+	return nil
+}
+
+// nameIn is a row's name, as far as it can be read.
+func nameIn(row json.RawMessage) string {
+	var named struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(row, &named) != nil || named.Name == "" {
+		return "no name"
+	}
+	return named.Name
 }
 
 // Rules returns a layout's row, the zero Rules for [LayoutUnset] and for numbers

@@ -89,13 +89,21 @@ func TestAFileTakesThePlaceOfRowsWithTheSameName(t *testing.T) {
 
 func TestAFileThatMakesNoSenseIsRefused(t *testing.T) {
 	row := func(s string) string {
-		return `{"layouts":[{"name":"MINIMAX","mark":"cache_control","results":"block","max_marks":4,"ttls":["5m"]` + s + `}]}`
+		return `{"layouts":[{"name":"MINIMAX","mark":"cache_control","forms":["typed"],"results":"block","max_marks":4,"ttls":["5m"]` + s + `}]}`
 	}
 	tests := []struct{ name, file, want string }{
 		{"no JSON", `{`, "unexpected EOF"},
 		{"an unknown field", `{"layout":[]}`, "unknown field"},
 		{"an unknown layout", `{"layouts":[{"name":"ACME"}]}`, `no layout is named "ACME"`},
 		{"the unset layout", `{"layouts":[{"name":"UNSPECIFIED"}]}`, "no layout is named"},
+		{"a row of another kind", `{"layouts":[5]}`, "layouts[0] (no name): json"},
+		{"an unknown field of a row", row(`,"max_mark":3`), `layouts[0] (MINIMAX): json: unknown field "max_mark"`},
+		{"no form", row(`,"forms":[]`), "no forms"},
+		{"an unknown form", row(`,"forms":["openai"]`), "unknown form"},
+		{"a table of minimums that is not there", row(`,"minimum":"acme"`), `"acme"`},
+		{"a minimum of nothing", `{"minimums":{"acme":[{"tokens":1,"models":["a"]},{"models":["b"]}]}}`, "minimums.acme[1]"},
+		{"a window of less than nothing", row(`,"window":-1`), "window -1"},
+		{"two tables", `{} {}`, "something follows"},
 		{"five marks", row(`,"max_marks":5`), "max_marks 5"},
 		{"an unknown mark", row(`,"mark":"x"`), "unknown mark"},
 		{"an unknown place", row(`,"results":"x"`), "results"},

@@ -87,7 +87,8 @@ const (
 	// StrategyAnchored marks the last block, the block that the previous request ended
 	// on, the end of the static system prompt, and what of the protected head or a
 	// compaction block is worth it. Reads are the most that any placement can get while
-	// a conversation only grows.
+	// a conversation only grows. A last block that has no place for a mark in the form at
+	// hand is left to the provider's automatic mode, where there is one.
 	StrategyAnchored
 	// StrategyAutoPlusSystem marks the end of the static system prompt and leaves the
 	// rest to the provider's automatic mode; where there is none, the last block is

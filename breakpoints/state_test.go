@@ -160,7 +160,8 @@ func TestTheAnchorIsThePreviousLastBlockOnEveryTurn(t *testing.T) {
 				for _, b := range res.Breakpoints {
 					marked = marked || b.Position == previous
 				}
-				if turns > 0 && !marked {
+				// What the automatic mode marked may have no place for a mark; that its entry is read is tried by package simulator.
+				if turns > 0 && !marked && previous.Message >= 0 {
 					t.Fatalf("turn of %d messages: %v was the end before, marks on %v (anchor %q)", n, previous, res.Breakpoints, res.Anchor)
 				}
 				previous = last

@@ -29,6 +29,10 @@ const (
 // A mark on the anchor reads all that is cached however many blocks were added, and
 // one on the last block makes that the next anchor; no placement reads more while
 // the conversation only grows.
+//
+// Where the last block cannot carry a mark and the provider has an automatic mode, that
+// mode marks it, which takes one of the four too. With RetryAnchor what a mark on a user
+// message leaves out of it is not worth that: the message may be replaced.
 func (p *placer) anchored() []site {
 	static := p.staticSystem()
 	system := static.end
@@ -41,7 +45,12 @@ func (p *placer) anchored() []site {
 	}
 	last := p.lastMessages(1)
 	chosen := pick{free: p.free}
-	chosen.add(last...)
+	if end, found := p.lastSeen(p.end); found && !slices.Contains(last, end) && p.hasAutomatic() && !p.retried(last) {
+		last, p.automatic = []site{end}, true
+		chosen.free--
+	} else {
+		chosen.add(last...)
+	}
 	varies := false
 	var anchors, head, answer []site
 	if len(last) > 0 {
@@ -91,9 +100,9 @@ func (p *placer) anchors(last site, system static, others []site) ([]site, bool)
 	varies := old.Varies || known && old.Tools == h.tools && old.System != h.system
 	p.writeState(&h, varies)
 	for _, f := range slices.Backward(h.found) {
-		if at, reason := p.siteOf(f.at.message, f.at.block); reason == "" && at.before(last) {
+		if at := p.placeFrom(f.at, last); len(at) > 0 {
 			p.out.Anchor = AnchorState
-			return []site{at}, varies
+			return at, varies
 		}
 	}
 	answer := p.lastAnswer()
@@ -124,8 +133,15 @@ func (p *placer) lastAnswer() int {
 	return -1
 }
 
-// beforeAnswer finds the last place before an answer of the model.
+// beforeAnswer finds where the request that an answer of the model belongs to ended: the
+// last place before the answer, or what stands in for it when the automatic mode has
+// marked a block that cannot carry a mark.
 func (p *placer) beforeAnswer(answer int, last site) []site {
+	if end, found := p.lastSeen(answer); found && p.hasAutomatic() && !slices.Contains(p.message(end.message), end) {
+		if at := p.placeFrom(end, last); len(at) > 0 {
+			return at
+		}
+	}
 	for i := answer - 1; i >= p.first; i-- {
 		if at := p.message(i); len(at) > 0 && at[0].before(last) {
 			return at
@@ -135,13 +151,55 @@ func (p *placer) beforeAnswer(answer int, last site) []site {
 }
 
 // answerEnd is the end of the last answer, if that is not the last block anyway.
+// Messages of the model that follow each other are one answer, of which the last may be
+// empty.
 func (p *placer) answerEnd(last site) []site {
-	answer := p.lastAnswer()
-	if answer < 0 {
-		return nil
+	for i := p.lastAnswer(); i >= p.first && p.c.Messages[i].Role == conversation.RoleAssistant; i-- {
+		if at := p.message(i); len(at) > 0 && at[0].before(last) {
+			return at
+		}
 	}
-	if at := p.message(answer); len(at) > 0 && at[0].before(last) {
-		return at
+	return nil
+}
+
+// retried reports whether a place is in a newest message that a retry replaces.
+func (p *placer) retried(last []site) bool {
+	return p.opts.RetryAnchor && len(last) > 0 && last[0].message == p.found.newest && last[0].message == p.end-1
+}
+
+// lastSeen finds the last block before a message that the provider's automatic mode
+// would mark: it walks back over what may never be marked and over empty results, which
+// hold nothing to store, whether or not the form at hand has a place for a mark.
+func (p *placer) lastSeen(before int) (site, bool) {
+	for i := before - 1; i >= p.first; i-- {
+		if p.c.Messages[i].Role == conversation.RoleOther { // whether it is sent at all is not known
+			continue
+		}
+		for b := len(p.c.Messages[i].Blocks) - 1; b >= 0; b-- {
+			at, reason := p.siteOf(i, b)
+			switch reason {
+			case ReasonThinking, ReasonEmptyText, ReasonEmptyResult, ReasonProgrammatic:
+			default:
+				return at, true
+			}
+		}
+	}
+	return site{}, false
+}
+
+// placeFrom finds a place from which the entry at a block is read: the block itself, or
+// else the first place behind it that comes before the last block and can carry a mark.
+func (p *placer) placeFrom(end, last site) []site {
+	for i := end.message; i <= last.message; i++ {
+		if p.unfit(i) != "" {
+			continue
+		}
+		for b := range p.c.Messages[i].Blocks {
+			at, reason := p.siteOf(i, b)
+			if reason == "" && !at.before(end) && at.before(last) {
+				return []site{at}
+			}
+		}
 	}
 	return nil
 }

@@ -16,11 +16,17 @@ func (p *placer) autoPlusSystem() []site {
 	case p.free == len(chosen):
 		return chosen
 	case p.end < len(p.c.Messages) || len(p.c.Messages) == 0:
-	case !p.rules.Automatic, p.c.Bare, p.c.Format == conversation.FormatTyped:
+	case !p.hasAutomatic():
 		p.out.warn(WarnNoAutomatic, -1, "there is no automatic mode here (layout %v, %v): the last block is marked instead", p.layout, p.c.Format)
 	default:
 		p.automatic = true
 		return chosen
 	}
 	return append(chosen, p.lastMessages(1)...)
+}
+
+// hasAutomatic reports whether the request can ask for the provider's automatic mode,
+// and may: it would mark what is to stay unmarked.
+func (p *placer) hasAutomatic() bool {
+	return p.rules.Automatic && !p.c.Bare && p.c.Format != conversation.FormatTyped && p.end == len(p.c.Messages)
 }

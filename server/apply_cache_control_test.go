@@ -12,6 +12,7 @@ import (
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	"github.com/elbowroom/elbowroom/breakpoints"
+	"github.com/elbowroom/elbowroom/breakpoints/simulator"
 	"github.com/elbowroom/elbowroom/server"
 )
 
@@ -185,7 +186,11 @@ func TestTheLayoutTableCanBeReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := start(t, func(o *server.Options) { o.Layouts = layouts })
+	caches, err := simulator.NewTables(layouts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := start(t, func(o *server.Options) { o.Caches = caches })
 	out, err := f.client.ApplyCacheControl(t.Context(), &elbowroomv1.ApplyCacheControlRequest{Conversation: anthropic(anthropicBody())})
 	if err != nil || len(out.GetBreakpoints()) != 2 {
 		t.Errorf("%d breakpoints, want 2: %v", len(out.GetBreakpoints()), err)

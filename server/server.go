@@ -92,8 +92,8 @@ type Options struct {
 	Providers *provider.Counter
 	// CacheTTL is the life of breakpoints where a request names none.
 	CacheTTL breakpoints.TTL
-	// Layouts is the table of cache layouts. Default: the one built in.
-	Layouts *breakpoints.Layouts
+	// Caches are the layouts, rules and prices of prompt caches. Default: those built in.
+	Caches *simulator.Tables
 	// StateKeys sign cache states. The first signs, all verify. Without one they carry
 	// a checksum only.
 	StateKeys [][]byte
@@ -148,15 +148,11 @@ func New(o Options) (*Server, error) {
 	if limits.MaxInFlightBytes < int64(limits.MaxMessageBytes) {
 		return nil, fmt.Errorf("server: %d bytes in flight have no room for one message of %d", limits.MaxInFlightBytes, limits.MaxMessageBytes)
 	}
-	if o.Layouts == nil {
-		var err error
-		if o.Layouts, err = breakpoints.NewLayouts(nil); err != nil {
+	var err error
+	if o.Caches == nil {
+		if o.Caches, err = simulator.NewTables(nil); err != nil {
 			return nil, fmt.Errorf("server: %w", err)
 		}
-	}
-	caches, err := simulator.NewTables(o.Layouts)
-	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
 	}
 	s := &Server{
 		compressor: o.Compressor,
@@ -165,8 +161,8 @@ func New(o Options) (*Server, error) {
 		registry:   o.Registry,
 		log:        o.Log,
 		cacheTTL:   o.CacheTTL,
-		layouts:    o.Layouts,
-		caches:     caches,
+		layouts:    o.Caches.Layouts(),
+		caches:     o.Caches,
 		stateKeys:  o.StateKeys,
 		limits:     limits.Conversation,
 		auth:       o.Auth,

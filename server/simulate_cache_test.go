@@ -162,3 +162,249 @@ func TestSimulateCacheErrorsNameTheField(t *testing.T) {
 		})
 	}
 }
+
+// converse is a Converse body of some turns, with cache points after the newest message and after the one before the last
+// answer.
+func converse(turns int) *elbowroomv1.Conversation {
+	const point = `,{"cachePoint":{"type":"default"}}`
+	var sb strings.Builder
+	for i := range turns {
+		if i > 0 {
+			fmt.Fprintf(&sb, `,{"role":"assistant","content":[{"text":"I look."},{"toolUse":{"toolUseId":"c%d","name":"look","input":{"at":%d}}}]},`, i, i)
+			fmt.Fprintf(&sb, `{"role":"user","content":[{"toolResult":{"toolUseId":"c%d","content":[{"text":"%s"}]}}%s]}`, i, strings.ReplaceAll(prose(i, 900), "\n", " "), only(i >= turns-2, point))
+			continue
+		}
+		fmt.Fprintf(&sb, `{"role":"user","content":[{"text":"%s"}%s]}`, strings.ReplaceAll(prose(0, 1900), "\n", " "), only(turns <= 2, point))
+	}
+	return &elbowroomv1.Conversation{Native: &elbowroomv1.NativeRequest{
+		Format: elbowroomv1.Format_FORMAT_BEDROCK_CONVERSE,
+		Body:   &elbowroomv1.NativeRequest_Json{Json: `{"modelId":"anthropic.claude-sonnet-4-6","system":[{"text":"Be brief."}],"toolConfig":{"tools":[{"toolSpec":{"name":"look","inputSchema":{"json":{"type":"object"}}}}]},"messages":[` + sb.String() + `]}`},
+	}}
+}
+
+func only(when bool, text string) string {
+	if when {
+		return text
+	}
+	return ""
+}
+
+func simulate(t *testing.T, f *fixture, in *elbowroomv1.SimulateCacheRequest) *elbowroomv1.SimulateCacheResponse {
+	t.Helper()
+	out, err := f.client.SimulateCache(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, turn := range out.GetTurns() {
+		s := turn.GetSplit()
+		if s.GetPromptTokens() == 0 || s.GetReadTokens()+s.GetWrite_5MTokens()+s.GetWrite_1HTokens()+s.GetWriteTokens()+s.GetUncachedTokens() != s.GetPromptTokens() {
+			t.Errorf("turn %d: %v does not add up", i, s)
+		}
+	}
+	return out
+}
+
+func TestSimulateCacheOfConverseBodies(t *testing.T) {
+	f := start(t, nil)
+	turns := func(bodies ...*elbowroomv1.Conversation) *elbowroomv1.SimulateCacheRequest {
+		in := &elbowroomv1.SimulateCacheRequest{}
+		for i, b := range bodies {
+			in.Requests = append(in.Requests, &elbowroomv1.SimulatedRequest{Conversation: b, StartMs: int64(i) * 60_000})
+		}
+		return in
+	}
+	edited := func(c *elbowroomv1.Conversation, old, text string) *elbowroomv1.Conversation {
+		body := c.GetNative().GetJson()
+		if !strings.Contains(body, old) {
+			t.Fatalf("no %s in the body", old)
+		}
+		c.Native.Body = &elbowroomv1.NativeRequest_Json{Json: strings.Replace(body, old, text, 1)}
+		return c
+	}
+
+	t.Run("what a request wrote the next one reads", func(t *testing.T) {
+		out := simulate(t, f, turns(converse(1), converse(2), inBytes(converse(3))))
+		written := int64(0)
+		for i, turn := range out.GetTurns() {
+			if turn.GetLayout() != elbowroomv1.Layout_LAYOUT_BEDROCK || turn.GetPrice().GetInput() != 3 || turn.GetRejection() != "" {
+				t.Errorf("turn %d: layout %v, price %v, rejection %q", i, turn.GetLayout(), turn.GetPrice(), turn.GetRejection())
+			}
+			if s := turn.GetSplit(); s.GetReadTokens() != written || s.GetUncachedTokens() != 0 {
+				t.Errorf("turn %d: %v, %d tokens were written before", i, s, written)
+			}
+			written += turn.GetSplit().GetWrite_5MTokens()
+			for _, b := range turn.GetBreakpoints() {
+				if b.GetInert() || b.GetSection() != elbowroomv1.Section_SECTION_MESSAGES {
+					t.Errorf("turn %d: breakpoint %v", i, b)
+				}
+			}
+		}
+		if n := len(out.GetTurns()[2].GetBreakpoints()); n != 2 {
+			t.Errorf("the third request has %d breakpoints, want 2", n)
+		}
+	})
+	t.Run("an hour", func(t *testing.T) {
+		c := converse(1)
+		body := strings.ReplaceAll(c.GetNative().GetJson(), `"type":"default"`, `"type":"default","ttl":"1h"`)
+		c.Native.Body = &elbowroomv1.NativeRequest_Json{Json: body}
+		if s := simulate(t, f, turns(c)).GetTurns()[0].GetSplit(); s.GetWrite_1HTokens() != s.GetPromptTokens() {
+			t.Errorf("%v", s)
+		}
+	})
+	t.Run("the minimum is Bedrock's", func(t *testing.T) {
+		in := turns(converse(1))
+		in.Model = "us.anthropic.claude-opus-4-6-v1"
+		turn := simulate(t, f, in).GetTurns()[0]
+		if !turn.GetBreakpoints()[0].GetInert() || turn.GetSplit().GetUncachedTokens() != turn.GetSplit().GetPromptTokens() {
+			t.Errorf("4,096 tokens are the least: %v", turn)
+		}
+	})
+	for _, tt := range []struct {
+		name   string
+		second *elbowroomv1.Conversation
+		code   string
+		class  string
+		path   string
+	}{
+		{"another tool", edited(converse(2), `"type":"object"`, `"type":"object","additionalProperties":false`), "tools_changed/definition", "", "tools[0]"},
+		{"another system prompt", edited(converse(2), "Be brief.", "Be verbose."), "system_changed/text", "", "system[0]"},
+		{"an edited message", edited(converse(2), "server", "client"), "messages_changed/edit", "", "messages[0].content[0]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			turn := simulate(t, f, turns(converse(1), tt.second)).GetTurns()[1]
+			if turn.GetSplit().GetReadTokens() != 0 || len(turn.GetFindings()) == 0 {
+				t.Fatalf("%v", turn)
+			}
+			got := turn.GetFindings()[0]
+			if got.GetCode() != tt.code || got.GetPath() != tt.path || got.GetEvidence() != elbowroomv1.FindingEvidence_FINDING_EVIDENCE_BYTES || got.GetTokensLost() == 0 {
+				t.Errorf("finding %v", got)
+			}
+		})
+	}
+	t.Run("blocks count one by one", func(t *testing.T) {
+		var calls, results []string
+		for i := range 12 {
+			calls = append(calls, fmt.Sprintf(`{"toolUse":{"toolUseId":"p%d","name":"look","input":{}}}`, i))
+			results = append(results, fmt.Sprintf(`{"toolResult":{"toolUseId":"p%d","content":[{"text":"%d"}]}}`, i, i))
+		}
+		next := edited(converse(1), `,{"cachePoint":{"type":"default"}}]}]`, `]},{"role":"assistant","content":[`+strings.Join(calls, ",")+`]},{"role":"user","content":[`+strings.Join(results, ",")+`,{"cachePoint":{"type":"default"}}]}]`)
+		in := turns(converse(1), next)
+		turn := simulate(t, f, in).GetTurns()[1]
+		if turn.GetSplit().GetReadTokens() != 0 || turn.GetFindings()[0].GetCode() != "lookback_overflow" {
+			t.Errorf("%v", turn)
+		}
+		in.Counting = elbowroomv1.PositionCounting_POSITION_COUNTING_COLLAPSED
+		if turn := simulate(t, f, in).GetTurns()[1]; turn.GetSplit().GetReadTokens() == 0 {
+			t.Errorf("collapsed: %v", turn)
+		}
+	})
+	t.Run("refused", func(t *testing.T) {
+		const point = `{"cachePoint":{"type":"default"}}`
+		five := edited(converse(1), `{"text":"Be brief."}`, `{"text":"a"},`+point+`,{"text":"b"},`+point+`,{"text":"c"},`+point+`,{"text":"d"},`+point)
+		order := edited(converse(1), `{"text":"Be brief."}`, `{"text":"a"},`+point)
+		order = edited(order, `},{"cachePoint":{"type":"default"}}]}]`, `},{"cachePoint":{"type":"default","ttl":"1h"}}]}]`)
+		for want, c := range map[string]*elbowroomv1.Conversation{"A maximum of 4 blocks": five, "a ttl='1h' cache_control block": order} {
+			if got := simulateRefused(t, f, c); !strings.Contains(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+	})
+}
+
+// simulateRefused is why a request is refused.
+func simulateRefused(t *testing.T, f *fixture, c *elbowroomv1.Conversation) string {
+	t.Helper()
+	out, err := f.client.SimulateCache(t.Context(), &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{{Conversation: c}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.GetTurns()[0].GetRejection()
+}
+
+// gpt is a chat of some turns; every user text has about 900 tokens. mark stands in its newest user text, more among the
+// body's own members.
+func gpt(model string, turns int, mark, more string) *elbowroomv1.Conversation {
+	var sb strings.Builder
+	for i := range turns {
+		if i > 0 {
+			fmt.Fprintf(&sb, `,{"role":"assistant","content":"answer %d"},`, i)
+		}
+		fmt.Fprintf(&sb, `{"role":"user","content":[{"type":"text","text":"%s"%s}]}`, strings.ReplaceAll(prose(i, 900), "\n", " "), only(i == turns-1, mark))
+	}
+	return openai(`{"model":"` + model + `"` + more + `,"messages":[{"role":"system","content":"` + strings.ReplaceAll(prose(50, 1200), "\n", " ") + `"},` + sb.String() + `]}`)
+}
+
+func TestSimulateCacheOfOpenAIBreakpoints(t *testing.T) {
+	f := start(t, nil)
+	const mark = `,"prompt_cache_breakpoint":{"mode":"explicit"}`
+	minute := func(second *elbowroomv1.Conversation) *elbowroomv1.SimulateCacheRequest {
+		return &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{
+			{Conversation: gpt("gpt-5.6", 1, mark, "")}, {Conversation: second, StartMs: 60_000},
+		}}
+	}
+	out := simulate(t, f, minute(gpt("gpt-5.6", 2, mark, "")))
+	one, two := out.GetTurns()[0], out.GetTurns()[1]
+	if one.GetLayout() != elbowroomv1.Layout_LAYOUT_OPENAI || !one.GetPrice().GetRelative() || one.GetPrice().GetWrite() != 1.25 {
+		t.Errorf("layout %v, price %v", one.GetLayout(), one.GetPrice())
+	}
+	if one.GetSplit().GetWriteTokens() != one.GetSplit().GetPromptTokens() || two.GetSplit().GetReadTokens() != one.GetSplit().GetWriteTokens() || two.GetSplit().GetWriteTokens() == 0 {
+		t.Errorf("%v, then %v", one.GetSplit(), two.GetSplit())
+	}
+	for _, b := range one.GetBreakpoints() {
+		if b.GetTtl() != elbowroomv1.CacheTtl_CACHE_TTL_30M {
+			t.Errorf("breakpoint %v", b)
+		}
+	}
+	if got := out.GetCost(); got.GetUsd() != 0 || got.GetBaseTokens() >= out.GetNoCacheCost().GetBaseTokens()*1.25 {
+		t.Errorf("cost %v of %v", got, out.GetNoCacheCost())
+	}
+
+	// Every parameter is part of the key.
+	changed := simulate(t, f, minute(gpt("gpt-5.6", 2, mark, `,"reasoning_effort":"high"`))).GetTurns()[1]
+	if changed.GetSplit().GetReadTokens() != 0 || len(changed.GetFindings()) == 0 || changed.GetFindings()[0].GetCode() != "params_changed" || !strings.Contains(changed.GetFindings()[0].GetClass(), "effort") {
+		t.Errorf("another effort: %v", changed)
+	}
+	// Thirty minutes from the last use.
+	late := minute(gpt("gpt-5.6", 2, mark, ""))
+	late.Requests[1].StartMs = 31 * 60_000
+	if turn := simulate(t, f, late).GetTurns()[1]; turn.GetSplit().GetReadTokens() != 0 || turn.GetFindings()[0].GetCode() != "ttl_expired" {
+		t.Errorf("after 31 minutes: %v", turn)
+	}
+	// Only what is marked is written when the implicit breakpoint is off, and nothing without a mark.
+	off := `,"prompt_cache_options":{"mode":"explicit"}`
+	none := simulate(t, f, &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{{Conversation: gpt("gpt-5.6", 1, "", off)}}})
+	if s := none.GetTotal(); s.GetUncachedTokens() != s.GetPromptTokens() {
+		t.Errorf("no breakpoint at all: %v", s)
+	}
+	// An Anthropic mark says nothing to OpenAI.
+	foreign := simulate(t, f, &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{{Conversation: gpt("gpt-5.6", 1, `,"cache_control":{"type":"ephemeral"}`, off)}}})
+	if s := foreign.GetTotal(); s.GetUncachedTokens() != s.GetPromptTokens() || foreign.GetTurns()[0].GetRejection() != "" {
+		t.Errorf("a mark of another provider: %v", foreign.GetTurns()[0])
+	}
+}
+
+func TestSimulateCacheOfOpenAIWithoutBreakpoints(t *testing.T) {
+	f := start(t, nil)
+	out := simulate(t, f, &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{
+		{Conversation: gpt("gpt-4.1", 1, "", "")},
+		{Conversation: gpt("gpt-4.1", 2, "", ""), StartMs: 60_000},
+	}})
+	one, two := out.GetTurns()[0], out.GetTurns()[1]
+	if one.GetLayout() != elbowroomv1.Layout_LAYOUT_OPENAI_IMPLICIT || len(one.GetBreakpoints()) != 0 || one.GetSplit().GetUncachedTokens() != one.GetSplit().GetPromptTokens() {
+		t.Errorf("the first request: %v", one)
+	}
+	read := two.GetSplit().GetReadTokens()
+	if read%128 != 0 || read > one.GetSplit().GetPromptTokens() || read <= one.GetSplit().GetPromptTokens()-128 || two.GetSplit().GetWriteTokens() != 0 {
+		t.Errorf("the second request reads %d of %d: %v", read, one.GetSplit().GetPromptTokens(), two.GetSplit())
+	}
+	// The route can be named where the model does not say it.
+	named := simulate(t, f, &elbowroomv1.SimulateCacheRequest{
+		Layout: elbowroomv1.Layout_LAYOUT_OPENAI_IMPLICIT,
+		Requests: []*elbowroomv1.SimulatedRequest{
+			{Conversation: gpt("an-alias", 1, "", "")}, {Conversation: gpt("an-alias", 2, "", ""), StartMs: 1_000},
+		},
+	})
+	if got := named.GetTurns()[1]; got.GetLayout() != elbowroomv1.Layout_LAYOUT_OPENAI_IMPLICIT || got.GetSplit().GetReadTokens() == 0 {
+		t.Errorf("an unknown model on a named route: %v", got)
+	}
+}

@@ -1,6 +1,9 @@
 // Command cache replays recorded conversations turn by turn under every placement of cache breakpoints and prints what they
 // cost as Markdown tables, each figure relative to no cache at all.
 //
+// Other people's placements stand beside ours: litellm's and LangChain's packages are run (see packages), two agents' rules
+// are restated. All are judged by the same simulator.
+//
 // Run it with `make bench-cache`. The tables are in docs/cache-simulator.md.
 package main
 
@@ -34,12 +37,21 @@ func run(args []string, out io.Writer) error {
 	data := flags.String("data", filepath.Join("..", "shared", "data", "conversations"), "directory of recorded conversations")
 	model := flags.String("model", "claude-sonnet-5-5", "the model that all of them are replayed with")
 	only := flags.String("only", "", "only conversations whose name contains this")
+	python := flags.String("python", "", "the Python interpreter that has litellm and langchain-anthropic; without one they are skipped")
+	skipped := flags.String("skipped", "no -python", "why they are skipped")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	b, err := newBench(*model)
 	if err != nil {
 		return err
+	}
+	b.skipped = *skipped
+	if *python != "" {
+		if b.packages, err = startPackages(ctx, *python, *model); err != nil {
+			return err
+		}
+		defer func() { _ = b.packages.stop() }() // its work is done
 	}
 	files, err := filepath.Glob(filepath.Join(*data, "*"+*only+"*.json")) // sorted
 	if err != nil {
@@ -63,6 +75,9 @@ type bench struct {
 	tables   *simulator.Tables
 	model    tokens.Model
 	recorded []recording
+	// packages are other people's, nil where they cannot be run; skipped says why.
+	packages *packages
+	skipped  string
 }
 
 // recording is one conversation.
@@ -90,12 +105,18 @@ func (b *bench) load(file string) error {
 	if err != nil {
 		return err
 	}
-	r := recording{name: strings.TrimSuffix(filepath.Base(file), ".json"), layout: breakpoints.LayoutOpenRouter}
+	return b.add(strings.TrimSuffix(filepath.Base(file), ".json"), string(text))
+}
+
+// add takes one recorded conversation.
+func (b *bench) add(name, text string) error {
+	r := recording{name: name, layout: breakpoints.LayoutOpenRouter}
 	format := conversation.FormatOpenAIChat
-	if strings.Contains(string(text), `"format": "anthropic"`) || strings.Contains(string(text), `"format":"anthropic"`) {
+	if strings.Contains(text, `"format": "anthropic"`) || strings.Contains(text, `"format":"anthropic"`) {
 		format, r.layout = conversation.FormatAnthropicMessages, breakpoints.LayoutAnthropic
 	}
-	r.conv, err = conversation.Parse(format, string(text), conversation.Limits{})
+	var err error
+	r.conv, err = conversation.Parse(format, text, conversation.Limits{})
 	b.recorded = append(b.recorded, r)
 	return err
 }
@@ -109,10 +130,35 @@ func (b *bench) material(ctx context.Context, c *conversation.Conversation) (*si
 	return simulator.Read(c, b.model.Name, sizes)
 }
 
-// contenders are the placements in the tables.
-func (b *bench) contenders(ttl breakpoints.TTL) []simulator.Contender {
+// column is a placement in the tables.
+type column struct {
+	simulator.Contender
+	// only is the one form that it is for, if it is.
+	only conversation.Format
+	// peer is set for other people's.
+	peer bool
+}
+
+func (c *column) fits(r *recording) bool { return c.only == 0 || c.only == r.conv.Format }
+
+// columns are the placements in the tables.
+func (b *bench) columns(ttl breakpoints.TTL) []column {
 	opts := breakpoints.Options{Claude: true, TTL: ttl, Layouts: b.tables.Layouts()}
-	all := simulator.Contenders(opts)
+	var out []column
+	for _, c := range simulator.Contenders(opts)[1:] { // without marks the cost is 100
+		out = append(out, column{Contender: c})
+	}
 	opts.Strategy, opts.RetryAnchor = breakpoints.StrategyAnchored, true
-	return append(all, simulator.Contender{Name: "anchored, retry", New: func(*simulator.Replay) simulator.Placer { return simulator.ByOptions(opts) }})
+	out = append(out,
+		column{Contender: simulator.Contender{Name: "anchored, retry", New: func(*simulator.Replay) simulator.Placer { return simulator.ByOptions(opts) }}},
+		column{Contender: lastTwoUser(), peer: true},
+		column{Contender: lastTwo(), peer: true},
+	)
+	if b.packages != nil {
+		out = append(out,
+			column{Contender: b.packages.contender("litellm", "litellm"), peer: true},
+			column{Contender: b.packages.contender("LangChain", "langchain"), peer: true, only: conversation.FormatAnthropicMessages},
+		)
+	}
+	return out
 }

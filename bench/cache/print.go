@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/elbowroom/elbowroom/breakpoints"
@@ -24,72 +25,158 @@ func countings() []struct {
 func (b *bench) print(ctx context.Context, out io.Writer) error {
 	price := b.tables.Price(breakpoints.LayoutAnthropic, &b.model, "")
 	fmt.Fprintf(out, "Model %s, prices of %s. Cost of all prompt tokens in percent of the same requests without any cache.\n", b.model.Name, price.Date)
-	contenders := b.contenders(breakpoints.TTL5m)[1:] // without marks the cost is 100
+	if b.packages != nil {
+		fmt.Fprintf(out, "Peers: %s, run by their packages; Cline's and opencode's rules, restated.\n", b.packages.version)
+	} else {
+		fmt.Fprintf(out, "Peers: litellm and LangChain are skipped (%s); Cline's and opencode's rules, restated.\n", b.skipped)
+	}
+	columns := b.columns(breakpoints.TTL5m)
 	for _, s := range scenarios() {
 		for _, c := range countings() {
 			fmt.Fprintf(out, "\n### %s, %s positions\n\n%s\n\n", s.title, c.name, s.about)
-			if err := b.table(ctx, out, &s, c.counting, contenders); err != nil {
+			rows, err := b.rows(ctx, &s, c.counting, columns)
+			if err != nil {
 				return err
+			}
+			table(out, columns, rows)
+			if s.cheapest != "" {
+				fmt.Fprintf(out, "\n%s\n", cheaper(s.cheapest, columns, rows))
 			}
 		}
 	}
 	return nil
 }
 
-// table prints a row for each conversation and one for their sum.
-func (b *bench) table(ctx context.Context, out io.Writer, s *scenario, counting simulator.Counting, contenders []simulator.Contender) error {
-	fmt.Fprint(out, "| conversation | requests | tokens |")
-	for _, c := range contenders {
-		fmt.Fprintf(out, " %s |", c.Name)
-	}
-	fmt.Fprintf(out, " reads of the optimum |\n|---|--:|--:|%s--:|\n", strings.Repeat("--:|", len(contenders)))
-	sums := make([]float64, len(contenders))
-	whole := 0.0
-	requests, prompt := 0, 0
+// row is one conversation in a table.
+type row struct {
+	name             string
+	requests, tokens int
+	// whole is the cost without any cache, in uncached tokens.
+	whole float64
+	// cells are the columns.
+	cells []cell
+	// optimum is how much the anchored placement reads of what could be read, anchored and most in tokens.
+	anchored, most int
+}
+
+// cell is one placement of a conversation.
+type cell struct {
+	// absent is set where the placement is not for the conversation's form.
+	absent bool
+	// refused is how many requests the provider refuses for their marks: they cost nothing, so cost says nothing then.
+	refused int
+	cost    float64
+}
+
+// rows runs every placement on every conversation that has a place for the scenario.
+func (b *bench) rows(ctx context.Context, s *scenario, counting simulator.Counting, columns []column) ([]row, error) {
+	var out []row
 	for i := range b.recorded {
 		r := &b.recorded[i]
 		replay, ok, err := b.replay(ctx, r, s, counting)
 		if err != nil {
-			return fmt.Errorf("%s: %w", r.name, err)
+			return nil, fmt.Errorf("%s: %w", r.name, err)
 		}
 		if !ok {
 			continue
 		}
-		row, best := "", 0
-		for k, c := range contenders {
+		line := row{name: r.name, requests: len(replay.Turns), cells: make([]cell, len(columns))}
+		for k := range columns {
+			c := &columns[k]
+			if !c.fits(r) {
+				line.cells[k].absent = true
+				continue
+			}
 			report, err := replay.Run(c.New(replay))
 			if err != nil {
-				return fmt.Errorf("%s: %s: %w", r.name, c.Name, err)
+				return nil, fmt.Errorf("%s: %s: %w", r.name, c.Name, err)
 			}
 			for turn := range report.Outcomes {
-				if rejected := report.Outcomes[turn].Rejections; len(rejected) > 0 {
-					return fmt.Errorf("%s: %s: turn %d is refused: %v", r.name, c.Name, turn, &rejected[0])
+				rejected := report.Outcomes[turn].Rejections
+				if len(rejected) > 0 && !c.peer {
+					return nil, fmt.Errorf("%s: %s: turn %d is refused: %v", r.name, c.Name, turn, &rejected[0])
+				}
+				if len(rejected) > 0 {
+					line.cells[k].refused++
 				}
 			}
-			row += percent(report.Cost.BaseTokens, report.NoCache.BaseTokens)
-			sums[k] += report.Cost.BaseTokens
+			line.cells[k].cost = report.Cost.BaseTokens
 			if k == 0 {
-				whole += report.NoCache.BaseTokens
-				requests += len(replay.Turns)
-				prompt += report.Total.Prompt()
-				row = fmt.Sprintf("| %s | %d | %d |", r.name, len(replay.Turns), report.Total.Prompt()) + row
+				line.whole, line.tokens = report.NoCache.BaseTokens, report.Total.Prompt()
 			}
 			if c.Name == "anchored" {
-				best = report.Total.Read
+				line.anchored = report.Total.Read
 			}
 		}
-		optimum := 0
-		for _, n := range replay.Optimum(simulator.TTL5m, false) {
-			optimum += n
+		for _, n := range replay.Optimum(simulator.TTL5m, true) { // both layouts have an automatic mode
+			line.most += n
 		}
-		fmt.Fprintf(out, "%s%s\n", row, percent(float64(best), float64(optimum)))
+		out = append(out, line)
 	}
-	fmt.Fprintf(out, "| all | %d | %d |", requests, prompt)
-	for _, sum := range sums {
-		fmt.Fprint(out, percent(sum, whole))
+	return out, nil
+}
+
+// table prints a row for each conversation and one for their sum. A column that is not for all has no sum.
+func table(out io.Writer, columns []column, rows []row) {
+	fmt.Fprint(out, "| conversation | requests | tokens |")
+	for i := range columns {
+		fmt.Fprintf(out, " %s |", columns[i].Name)
 	}
-	fmt.Fprint(out, " |\n")
-	return nil
+	fmt.Fprintf(out, " reads of the optimum |\n|---|--:|--:|%s--:|\n", strings.Repeat("--:|", len(columns)))
+	all := row{name: "all", cells: make([]cell, len(columns))}
+	for _, r := range rows {
+		r.print(out)
+		fmt.Fprintln(out, percent(float64(r.anchored), float64(r.most)))
+		all.requests += r.requests
+		all.tokens += r.tokens
+		all.whole += r.whole
+		for k, c := range r.cells {
+			all.cells[k].absent = all.cells[k].absent || c.absent
+			all.cells[k].refused += c.refused
+			all.cells[k].cost += c.cost
+		}
+	}
+	all.print(out)
+	fmt.Fprintln(out, " |")
+}
+
+func (r *row) print(out io.Writer) {
+	fmt.Fprintf(out, "| %s | %d | %d |", r.name, r.requests, r.tokens)
+	for _, c := range r.cells {
+		switch {
+		case c.absent:
+			fmt.Fprint(out, " - |")
+		case c.refused > 0:
+			fmt.Fprintf(out, " %d refused |", c.refused)
+		default:
+			fmt.Fprint(out, percent(c.cost, r.whole))
+		}
+	}
+}
+
+// margin is the least that counts as cheaper, as a share of the cost without any cache: a hundredth of a point, rounded.
+// Below are the few tokens of an empty tool result, which is not marked since a provider may refuse that.
+const margin = 0.5e-4
+
+// cheaper says in which rows another placement costs less than the one named.
+func cheaper(name string, columns []column, rows []row) string {
+	at := slices.IndexFunc(columns, func(c column) bool { return c.Name == name })
+	var found []string
+	for _, r := range rows {
+		var others []string
+		for k, c := range r.cells {
+			if !c.absent && c.refused == 0 && c.cost < r.cells[at].cost-margin*r.whole {
+				others = append(others, fmt.Sprintf("`%s` by %.2f", columns[k].Name, 100*(r.cells[at].cost-c.cost)/r.whole))
+			}
+		}
+		if len(others) > 0 {
+			found = append(found, r.name+": "+strings.Join(others, ", "))
+		}
+	}
+	if len(found) == 0 {
+		return fmt.Sprintf("No placement costs 0.01 points less than `%s` in any row.", name)
+	}
+	return fmt.Sprintf("Cheaper than `%s`, in points: %s.", name, strings.Join(found, "; "))
 }
 
 func percent(part, whole float64) string {

@@ -12,7 +12,9 @@ import (
 // scenario is one way in which a conversation goes on.
 type scenario struct {
 	title, about string
-	schedule     simulator.Schedule
+	// cheapest is the column that should cost no more than any other; the table says where it does. Empty for none.
+	cheapest string
+	schedule simulator.Schedule
 	// change returns the conversation as it is from a turn on, in which so many of its turns have been made already; ok is
 	// false where the conversation has no place for it. Nil changes nothing.
 	change func(r *recording, turns []simulator.Turn) (changed string, at, resume int, ok bool)
@@ -20,14 +22,14 @@ type scenario struct {
 
 func scenarios() []scenario {
 	return []scenario{
-		{title: "Only appended, no pauses", about: "A request every 20 seconds; every request begins with the one before."},
+		{title: "Only appended, no pauses", about: "A request every 20 seconds; every request begins with the one before.", cheapest: "anchored"},
 		{
-			title: "With pauses", about: "Every tenth gap is 10 minutes, longer than the 5 minutes that an entry lives.",
+			title: "With pauses", about: "Every tenth gap is 10 minutes, longer than the 5 minutes that an entry lives.", cheapest: "anchored",
 			schedule: simulator.Schedule{PauseEvery: 10, Pause: 10 * time.Minute},
 		},
 		{title: "One compression", about: "Half-way the messages from the fourth on become one summary of 2,000 characters, but for the last quarter.", change: compressed},
 		{title: "One edited message", about: "Half-way a message from the first quarter is changed.", change: edited},
-		{title: "One fork", about: "In the middle a request is made twice: the second time its newest user message is another one, and the conversation goes on from there.", change: forked},
+		{title: "One fork", about: "In the middle a request is made twice: the second time its newest user message is another one, and the conversation goes on from there.", cheapest: "anchored, retry", change: forked},
 	}
 }
 

@@ -76,6 +76,52 @@ func TestAutomaticCaches(t *testing.T) {
 	}
 }
 
+// TestWhyAnAutomaticCacheWasMissed: what the rules say of an entry that was there and was not read.
+func TestWhyAnAutomaticCacheWasMissed(t *testing.T) {
+	same := func(s string) string { return s }
+	explicit := replace(`{"model"`, `{"prompt_cache_options":{"mode":"explicit"},"model"`)
+	for _, c := range []struct {
+		name   string
+		layout breakpoints.Layout
+		model  string
+		second func(string) string
+		gap    time.Duration
+		want   []string
+	}{
+		{"older OpenAI", breakpoints.LayoutOpenAIImplicit, "gpt-4.1", same, time.Minute, nil},
+		{"older OpenAI after its life", breakpoints.LayoutOpenAIImplicit, "gpt-4.1", same, 6 * time.Minute, []string{CodeTTLExpired}},
+		{"older OpenAI, another system prompt after the life of the first", breakpoints.LayoutOpenAIImplicit, "gpt-4.1", replace("be brief", "be long"), 6 * time.Minute, nil},
+		{"GPT-5.6", breakpoints.LayoutOpenAI, "gpt-5.6", same, time.Minute, nil},
+		{"GPT-5.6 after its life", breakpoints.LayoutOpenAI, "gpt-5.6", same, 31 * time.Minute, []string{CodeTTLExpired}},
+		{"GPT-5.6 at the same time", breakpoints.LayoutOpenAI, "gpt-5.6", same, 0, []string{CodeNotVisibleYet}},
+		{"GPT-5.6, explicit breakpoints alone", breakpoints.LayoutOpenAI, "gpt-5.6", explicit, time.Minute, []string{CodeNoMarker}},
+		{"Gemini at the same time", breakpoints.LayoutGemini, "gemini-3-flash", same, 0, []string{CodeNotVisibleYet}},
+		{"Gemini Pro below its minimum", breakpoints.LayoutGemini, "gemini-3-pro", same, time.Minute, nil},
+		{"DeepSeek", breakpoints.LayoutDeepSeek, "deepseek-chat", same, time.Hour, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rules, price := lookUp(t, c.layout, c.model, CountingDefault)
+			report := mustRun(t, []Request{
+				{Prompt: readBody(t, conversation.FormatOpenAIChat, chat(c.model, 2, nil), rules), Rules: rules, Price: price},
+				{Prompt: readBody(t, conversation.FormatOpenAIChat, chat(c.model, 3, c.second), rules), Rules: rules, Price: price, Start: c.gap},
+			})
+			var got []string
+			for _, f := range report.Outcomes[1].Findings {
+				switch f.Code {
+				case CodeTTLExpired, CodeNotVisibleYet, CodeNoMarker, CodeLookbackOverflow:
+					got = append(got, f.Code)
+					if f.TokensLost == 0 || f.Now.BaseTokens <= 0 || f.Evidence != EvidenceRules {
+						t.Errorf("finding %+v", f)
+					}
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestExplicitBreakpointsOfOpenAI(t *testing.T) {
 	rules, price := lookUp(t, breakpoints.LayoutOpenAI, "gpt-5.6", CountingDefault)
 	mark := replace(`"content":"question 0"`, `"content":[{"type":"text","text":"question 0","prompt_cache_breakpoint":{"mode":"explicit"}}]`)

@@ -30,8 +30,3 @@ func Contenders(opts breakpoints.Options) []Contender {
 	}
 	return all
 }
-
-// ByPeer is a contender that somebody else's program places: it gets a request body and returns it with marks.
-func ByPeer(name string, mark func(body string) (string, error)) Contender {
-	return Contender{Name: name, New: func(r *Replay) Placer { return r.ByBody(mark) }}
-}

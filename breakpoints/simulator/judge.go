@@ -1,6 +1,9 @@
 package simulator
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // rejected is the finding of a rejection.
 func rejected(r Rejection) Finding {
@@ -24,10 +27,10 @@ func rejected(r Rejection) Finding {
 func (s *run) judge(st *step) {
 	out := st.out
 	add := func(f Finding) { out.Findings = append(out.Findings, f) }
+	if f, ok := s.missed(st); ok {
+		add(f)
+	}
 	if st.req.Rules.Mode == ModeMarks {
-		if f, ok := s.missed(st); ok {
-			add(f)
-		}
 		for _, f := range st.marksFindings() {
 			add(f)
 		}
@@ -59,33 +62,49 @@ func (s *run) missed(st *step) (Finding, bool) {
 	}
 	e := s.before(st, at)
 	f := Finding{Evidence: EvidenceRules, Tier: st.prompt.Blocks[at].Tier, At: st.prompt.Blocks[at].At, Offset: -1}
-	mark := -1 // the first mark at or after the entry
-	for _, m := range st.marks {
-		if m.Block >= at {
-			mark = m.Block
-			break
-		}
-	}
 	switch {
 	case e.expires <= now:
 		f.Code = CodeTTLExpired
 		f.Detail = detail("the same prefix was cached and expired %s before this request; its life is %s", (now - e.expires).Round(time.Second), ttlWord(e.ttl))
-		f.Fix = "use 1h marks where pauses of more than 5 minutes are common (more than about 3 % of turns), or keep it alive"
+		f.Fix = "keep it alive with a request before its life ends"
+		if st.req.Rules.Has1h {
+			f.Fix = "use 1h marks where pauses of more than 5 minutes are common (more than about 3 % of turns), or keep it alive"
+		}
 	case e.visible > now:
 		f.Code = CodeNotVisibleYet
 		f.Detail = "another request was still writing the same prefix: it can be read when the first token of its answer has come"
-		f.Fix = "send one request first, and the others after its first token"
-	case mark < 0:
+		if st.req.Rules.VisibleAtEnd {
+			f.Detail = "another request was still writing the same prefix: it can be read when its answer has ended"
+		}
+		f.Fix = "send one request first, and the others when it can be read"
+	case st.req.Rules.Mode == ModeMarks:
+		st.overlooked(&f, at)
+	case st.req.Rules.Mode == ModeBreakpoints:
 		f.Code = CodeNoMarker
-		f.Detail = "the same prefix is cached, and no mark stands at its end or after it"
+		f.Detail = "the same prefix is cached, and none of the breakpoints that are looked up stands at its end"
+		if st.prompt.Explicit && e.implicit {
+			f.Detail = "the same prefix is cached at a breakpoint of the provider's choice, which a request with explicit breakpoints alone does not read"
+		}
 		f.Fix = "mark the block the previous request ended with, and the last block"
-	default:
-		f.Code = CodeLookbackOverflow
-		f.Detail = detail("the same prefix is cached %d positions before the next mark; a mark looks back over %d, its own included", st.pos[mark]-st.pos[at], st.req.Rules.Window)
-		f.Fix = detail("mark %v too, where the previous request ended", st.prompt.Blocks[at].At)
+	default: // it is smaller than what is ever read
+		return Finding{}, false
 	}
 	f.lost(st.upTo[at]-out.Read, st.req.Price, st.whole, out.Written() > 0, false)
 	return f, true
+}
+
+// overlooked says why no mark finds the entry that ends with a block.
+func (st *step) overlooked(f *Finding, at int) {
+	next := slices.IndexFunc(st.marks, func(m Mark) bool { return m.Block >= at })
+	if next < 0 {
+		f.Code = CodeNoMarker
+		f.Detail = "the same prefix is cached, and no mark stands at its end or after it"
+		f.Fix = "mark the block the previous request ended with, and the last block"
+		return
+	}
+	f.Code = CodeLookbackOverflow
+	f.Detail = detail("the same prefix is cached %d positions before the next mark; a mark looks back over %d, its own included", st.pos[st.marks[next].Block]-st.pos[at], st.req.Rules.Window)
+	f.Fix = detail("mark %v too, where the previous request ended", st.prompt.Blocks[at].At)
 }
 
 // fresh reports whether the entry at a block is this request's own and there was none before it.

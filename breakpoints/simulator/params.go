@@ -81,7 +81,7 @@ func readParams(c *conversation.Conversation) Params {
 		}
 		p.list = append(p.list, param{m.Key, m.Value, tier})
 	}
-	slices.SortStableFunc(p.list, func(a, b param) int { return compareText(a.name, b.name) })
+	slices.SortStableFunc(p.list, func(a, b param) int { return strings.Compare(a.name, b.name) })
 	return p
 }
 

@@ -1,12 +1,15 @@
 package simulator
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/elbowroom/elbowroom/breakpoints"
 	"github.com/elbowroom/elbowroom/tokens"
@@ -100,36 +103,41 @@ func (p *Price) at(prompt int) Rates {
 // ErrPrices means that a table of prices cannot be used.
 var ErrPrices = errors.New("prices cannot be used")
 
-// readPrices reads rows of prices.json's form, in order of their dates.
+// readPrices reads rows of prices.json's form, in order of their dates. Errors name the row.
 func readPrices(data []byte) ([]Price, error) {
-	var rows []struct {
-		Price
-		Models []string `json:"models"`
-	}
+	var rows []json.RawMessage
 	if err := json.Unmarshal(data, &rows); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPrices, err)
 	}
 	prices := make([]Price, len(rows))
-	for i, row := range rows {
+	for i, text := range rows {
+		var row struct {
+			Price
+			Models []string `json:"models"`
+		}
+		dec := json.NewDecoder(bytes.NewReader(text))
+		dec.DisallowUnknownFields()
+		err := dec.Decode(&row)
+		if err == nil {
+			err = row.Check()
+		}
+		if _, bad := time.Parse(time.DateOnly, row.Date); err == nil && bad != nil {
+			err = fmt.Errorf("the date %q is no day as YYYY-MM-DD", row.Date)
+		}
+		if err == nil && len(row.Models) == 0 {
+			err = errors.New("it names no models")
+		}
+		if errors.Is(err, ErrPrices) {
+			return nil, fmt.Errorf("row %d (%s): %w", i, strings.Join(row.Models, ", "), err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("row %d (%s): %w: %w", i, strings.Join(row.Models, ", "), ErrPrices, err)
+		}
 		prices[i] = row.Price
 		prices[i].models = row.Models
-		if err := prices[i].Check(); err != nil {
-			return nil, fmt.Errorf("row %d: %w", i, err)
-		}
 	}
-	slices.SortStableFunc(prices, func(a, b Price) int { return compareText(a.Date, b.Date) })
+	slices.SortStableFunc(prices, func(a, b Price) int { return strings.Compare(a.Date, b.Date) })
 	return prices, nil
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	default:
-		return 0
-	}
 }
 
 // Check returns an error that wraps [ErrPrices] when a rate is negative or no number, or the input is free.
@@ -147,16 +155,22 @@ func (p *Price) Check() error {
 	return nil
 }
 
+// names reports whether it is the price of a model.
+func (p *Price) names(model *tokens.Model) bool {
+	return slices.ContainsFunc(p.models, func(name string) bool { return name != "" && (name == model.ID || name == model.Name) })
+}
+
 // WithPrices returns tables in which further prices, in the form of prices.json, are known. They win over built-in rows of
-// the same or an earlier date. Errors wrap [ErrPrices].
+// the same or an earlier date. A row's models are ids of the model registry, or names as requests write them. Errors wrap
+// [ErrPrices] and name the row.
 func (t *Tables) WithPrices(data []byte) (*Tables, error) {
 	more, err := readPrices(data)
 	if err != nil {
 		return nil, err
 	}
 	all := append(slices.Clone(t.prices), more...)
-	slices.SortStableFunc(all, func(a, b Price) int { return compareText(a.Date, b.Date) })
-	return &Tables{rules: t.rules, prices: all}, nil
+	slices.SortStableFunc(all, func(a, b Price) int { return strings.Compare(a.Date, b.Date) })
+	return &Tables{layouts: t.layouts, rules: t.rules, prices: all}, nil
 }
 
 // Price returns what a model costs on a day, given as YYYY-MM-DD; the latest price when the day is empty, the first one
@@ -164,11 +178,11 @@ func (t *Tables) WithPrices(data []byte) (*Tables, error) {
 func (t *Tables) Price(layout breakpoints.Layout, model *tokens.Model, day string) Price {
 	found := -1
 	for i := range t.prices {
-		if slices.Contains(t.prices[i].models, model.ID) && (day == "" || found < 0 || t.prices[i].Date <= day) {
+		if t.prices[i].names(model) && (day == "" || found < 0 || t.prices[i].Date <= day) {
 			found = i
 		}
 	}
-	if found >= 0 && model.ID != "" {
+	if found >= 0 {
 		return t.prices[found]
 	}
 	p := Price{Relative: true, Date: "2026-11-30", Source: "multiples of the input price as the provider publishes them", Rates: Rates{Input: 1, Read: 0.1, Write5m: 1.25, Write1h: 2}}

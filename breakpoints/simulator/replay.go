@@ -46,6 +46,8 @@ type Turn struct {
 	Rules  *Rules
 	Price  *Price
 	Start  time.Duration
+	// full is the conversation that it is the beginning of.
+	full *conversation.Conversation
 	// sent is the prompt with the marks it came with, nil in a replay.
 	sent *Prompt
 }
@@ -53,19 +55,18 @@ type Turn struct {
 // Replay is a conversation as the requests that its agent made.
 type Replay struct {
 	Turns []Turn
-	full  *conversation.Conversation
 }
 
 // NewReplay takes a conversation apart: a request ends before each answer of the model, and what follows the last answer
 // is a request too. Messages of the model that follow each other are one answer. rules and price are used for all.
 func NewReplay(m *Material, rules *Rules, price *Price, schedule Schedule) *Replay {
-	r := &Replay{full: m.conv}
+	r := &Replay{}
 	for _, n := range turnEnds(m.conv) {
 		part := *m.conv
 		part.Messages = m.conv.Messages[:n]
 		r.Turns = append(r.Turns, Turn{
 			Messages: n, Conversation: &part, Prompt: m.Prompt(n, rules), Counts: m.counts(n),
-			Rules: rules, Price: price, Start: schedule.Start(len(r.Turns)),
+			Rules: rules, Price: price, Start: schedule.Start(len(r.Turns)), full: m.conv,
 		})
 		last := r.Turns[len(r.Turns)-1].Prompt // many placements are tried on it, and none changes what it says
 		last.keys = last.chain(rules, "")
@@ -79,7 +80,7 @@ func (r *Replay) Add(m *Material, rules *Rules, price *Price, start time.Duratio
 	n := len(m.messages)
 	r.Turns = append(r.Turns, Turn{
 		Messages: n, Conversation: m.conv, Prompt: m.Prompt(n, rules), Counts: m.counts(n),
-		Rules: rules, Price: price, Start: start, sent: m.Request(rules),
+		Rules: rules, Price: price, Start: start, full: m.conv, sent: m.Request(rules),
 	})
 }
 
@@ -156,9 +157,9 @@ func ByOptions(opts breakpoints.Options) Placer {
 
 // ByBody places as somebody else's program does: it gets the turn's request body and returns it with marks. The body is
 // read again; its blocks keep the sizes they had. Errors are those of mark, and a body that cannot be read.
-func (r *Replay) ByBody(mark func(body string) (string, error)) Placer {
+func ByBody(mark func(body string) (string, error)) Placer {
 	return func(turn *Turn) error {
-		body, err := mark(r.Body(turn))
+		body, err := mark(turn.Body())
 		if err != nil {
 			return err
 		}
@@ -190,16 +191,13 @@ func (p *Prompt) inherit(from *Prompt) {
 	}
 }
 
-// Body is the request body of a turn: the caller's bytes up to the last message of the turn, and those after the list.
-func (r *Replay) Body(turn *Turn) string {
-	if r.full == nil {
-		return turn.Conversation.Source
+// Body is the request body of the turn: the caller's bytes up to its last message, and those after the list.
+func (t *Turn) Body() string {
+	all := t.full.Messages
+	if t.Messages == len(all) || t.Messages == 0 {
+		return t.full.Source
 	}
-	all := r.full.Messages
-	if turn.Messages == len(all) || turn.Messages == 0 {
-		return r.full.Source
-	}
-	return r.full.Source[:all[turn.Messages-1].Span.End] + r.full.Source[all[len(all)-1].Span.End:]
+	return t.full.Source[:all[t.Messages-1].Span.End] + t.full.Source[all[len(all)-1].Span.End:]
 }
 
 // Optimum returns what no placement can exceed: for every turn the largest prefix, in tokens, that an earlier turn had

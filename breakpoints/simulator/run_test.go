@@ -2,8 +2,10 @@ package simulator
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -342,8 +344,29 @@ func TestPricesHaveDates(t *testing.T) {
 	if got := own.Price(breakpoints.LayoutAnthropic, &model, ""); got.Input != 7 {
 		t.Errorf("the own price is not used: %+v", got)
 	}
-	if _, err := tables.WithPrices([]byte(`[{"models":["x"],"input":-1}]`)); err == nil {
-		t.Error("a negative price is taken")
+	if rules := own.Rules(breakpoints.LayoutAnthropic, &model, CountingDefault); rules.MinTokens != 512 || own.Layouts() == nil {
+		t.Errorf("with own prices the rules are %+v", rules)
+	}
+	own, err = tables.WithPrices([]byte(`[{"models":["acme/otter-1"],"input":3,"read":0.3,"write":3,"date":"2026-12-01"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := registry.Lookup("acme/otter-1")
+	if got := own.Price(breakpoints.LayoutUnset, &unknown, ""); got.Input != 3 || got.Relative {
+		t.Errorf("the price of a model that the registry does not know: %+v", got)
+	}
+	for row, want := range map[string]string{
+		`{"models":["x"],"input":-1,"date":"2026-12-01"}`:              "a rate of -1",
+		`{"models":["x"],"input":1,"reed":1,"date":"2026-12-01"}`:      `unknown field "reed"`,
+		`{"models":["x"],"input":1,"date":"December"}`:                 `the date "December"`,
+		`{"models":[],"input":1,"date":"2026-12-01"}`:                  "no models",
+		`{"models":["x"],"input":"cheap","date":"2026-12-01"}`:         "row 1",
+		`{"models":["x"],"input":1,"long_over":1,"date":"2026-12-01"}`: "uncached input must have a price",
+	} {
+		_, err := tables.WithPrices([]byte(`[{"models":["y"],"input":1,"date":"2026-12-01"},` + row + `]`))
+		if !errors.Is(err, ErrPrices) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "row 1 (") {
+			t.Errorf("%s: %v, want row 1 and %q", row, err, want)
+		}
 	}
 	other := registry.Lookup("gpt-5.6")
 	if got := tables.Price(breakpoints.LayoutOpenAI, &other, ""); !got.Relative || got.Write != 1.25 || got.Read != 0.1 {

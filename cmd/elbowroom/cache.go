@@ -1,12 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+
+	"github.com/elbowroom/elbowroom/internal/config"
 )
 
 type cacheCommand struct {
@@ -28,6 +32,9 @@ type cacheCommand struct {
 	PauseEvery int           `placeholder:"N" help:"Every Nth gap is a pause."`
 	Pause      time.Duration `default:"10m" help:"How long such a pause is."`
 	HTML       string        `name:"html" placeholder:"FILE" help:"Write the tables and a chart of every request there, as one page without other files."`
+
+	LayoutsFile string `placeholder:"FILE" help:"JSON file with rows for the table of layouts. Default: the configured one."`
+	PricesFile  string `placeholder:"FILE" help:"JSON file with prices. Default: the configured one."`
 }
 
 // Run marks the file, or shows what several requests read, write and cost.
@@ -39,7 +46,10 @@ func (cmd *cacheCommand) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return err
 	}
-	c, err := loadLocal(p, cmd.Config)
+	if cmd.Server != "" && cmd.LayoutsFile+cmd.PricesFile != "" {
+		return &usageError{errors.New("--layouts-file and --prices-file go without --server, which has tables of its own")}
+	}
+	c, err := cmd.configuration(p)
 	if err != nil {
 		return err
 	}
@@ -70,6 +80,17 @@ func (cmd *cacheCommand) Run(ctx context.Context, p process) error {
 	printSkipped(page, out.GetSkipped())
 	printWarnings(page, out.GetWarnings())
 	return nil
+}
+
+// configuration is that of the command's own server, and of the simulation.
+func (cmd *cacheCommand) configuration(p process) (*config.Config, error) {
+	c, err := loadLocal(p, cmd.Config)
+	if err != nil {
+		return nil, err
+	}
+	c.PromptCaching.LayoutsFile = cmp.Or(cmd.LayoutsFile, c.PromptCaching.LayoutsFile)
+	c.PromptCaching.PricesFile = cmp.Or(cmd.PricesFile, c.PromptCaching.PricesFile)
+	return c, nil
 }
 
 func (cmd *cacheCommand) request(text string) *elbowroomv1.ApplyCacheControlRequest {

@@ -13,6 +13,7 @@ import (
 	"github.com/elbowroom/elbowroom/breakpoints"
 	"github.com/elbowroom/elbowroom/breakpoints/simulator"
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/config"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -115,12 +116,12 @@ type cacheTables struct {
 	rules    *simulator.Tables
 }
 
-func newCacheTables() (*cacheTables, error) {
+func newCacheTables(c *config.Config) (*cacheTables, error) {
 	registry, err := tokens.NewRegistry()
 	if err != nil {
 		return nil, err
 	}
-	rules, err := simulator.NewTables(nil)
+	rules, err := cacheRules(&c.PromptCaching)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,11 @@ func newCacheTables() (*cacheTables, error) {
 
 // study simulates the requests under every placement.
 func (cmd *cacheCommand) study(ctx context.Context, p process) (*cacheStudy, error) {
-	tables, err := newCacheTables()
+	c, err := cmd.configuration(p)
+	if err != nil {
+		return nil, err
+	}
+	tables, err := newCacheTables(c)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ type configCheckCommand struct {
 	Config string `placeholder:"FILE" help:"YAML file with settings ($ELBOWROOM_CONFIG)."`
 }
 
-// Run checks what serve would read, state keys included.
+// Run checks what serve would read, state keys and cache tables included.
 func (cmd *configCheckCommand) Run(p process) error {
 	c, err := loadConfig(p, cmd.Config, nil)
 	if err != nil {
@@ -106,6 +106,9 @@ func (cmd *configCheckCommand) Run(p process) error {
 	}
 	if _, err := c.StateKeys(); err != nil {
 		return &usageError{err}
+	}
+	if _, err := cacheRules(&c.PromptCaching); err != nil {
+		return err
 	}
 	for _, name := range config.UnknownVariables(p.environ) {
 		fmt.Fprintf(p.stdout, "warning: unknown environment variable %s\n", name)

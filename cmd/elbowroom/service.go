@@ -56,6 +56,10 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured 
 	if err != nil {
 		return nil, &usageError{err}
 	}
+	caches, err := cacheRules(&c.PromptCaching)
+	if err != nil {
+		return nil, err
+	}
 	rungs, err := newRungs(ctx, c, registry, log, os.Getenv)
 	if err != nil {
 		return nil, err
@@ -100,6 +104,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured 
 		Registry:   registry,
 		Log:        log,
 		CacheTTL:   ttl,
+		Caches:     caches,
 		StateKeys:  keys,
 		Auth:       secured.auth, TLS: secured.tls("h2"), ClosedReflection: c.Auth.Reflection == "authenticated",
 		Limits: server.Limits{

@@ -8,7 +8,7 @@ import (
 // placeholder, embed, prefix, negatable and mapsep by the command line parser.
 type Config struct {
 	GRPCAddr  string `key:"grpc_addr" name:"grpc-addr" default:"127.0.0.1:50051" placeholder:"HOST:PORT" help:"Address of the gRPC service."`
-	HTTPAddr  string `key:"http_addr" name:"http-addr" default:"" placeholder:"HOST:PORT" help:"Address of the HTTP/JSON edge. Not built yet: leave it empty."`
+	HTTPAddr  string `key:"http_addr" name:"http-addr" default:"127.0.0.1:8051" placeholder:"HOST:PORT" help:"Address of the same service over HTTP: Connect, gRPC-Web, JSON, and POST /v1/compress for gateways. Empty: off."`
 	AdminAddr string `key:"admin_addr" name:"admin-addr" default:"" placeholder:"HOST:PORT" help:"Address of metrics and profiles. Not built yet: leave it empty."`
 	Insecure  bool   `key:"insecure" default:"false" help:"Serve on a non-loopback address although callers are not authenticated."`
 	LogLevel  string `key:"log_level" default:"info" placeholder:"LEVEL" help:"Least severe log lines written: debug, info, warn or error."`
@@ -22,6 +22,7 @@ type Config struct {
 	Summarizer    Summarizer    `key:"summarizer" embed:"" prefix:"summarizer-"`
 	Compression   Compression   `key:"compression" embed:"" prefix:"compression-"`
 	PromptCaching PromptCaching `key:"prompt_caching" embed:"" prefix:"prompt-caching-"`
+	HTTP          HTTP          `key:"http" embed:"" prefix:"http-"`
 	Count         Count         `key:"count" embed:"" prefix:"count-"`
 	Limits        Limits        `key:"limits" embed:"" prefix:"limits-"`
 	Keepalive     Keepalive     `key:"keepalive" embed:"" prefix:"keepalive-"`
@@ -74,9 +75,11 @@ type Compression struct {
 	ModelThresholds  map[string]float64 `key:"model_thresholds" default:"" placeholder:"MODEL=SHARE,..." mapsep:"," help:"Agent-layer thresholds for models whose name contains the key; the longest key wins."`
 }
 
-// PromptCaching are the defaults of breakpoints.
+// PromptCaching are the defaults of breakpoints, and what takes the place of built-in tables.
 type PromptCaching struct {
-	CacheTTL string `key:"cache_ttl" name:"cache-ttl" default:"5m" placeholder:"TTL" help:"Life of cached prefixes where a request names none: 5m or 1h."`
+	CacheTTL    string `key:"cache_ttl" name:"cache-ttl" default:"5m" placeholder:"TTL" help:"Life of cached prefixes where a request names none: 5m or 1h."`
+	LayoutsFile string `key:"layouts_file" name:"layouts-file" default:"" placeholder:"FILE" help:"JSON file with rows that take the place of the built-in ones of the same name in the table of layouts: where a route takes breakpoints, and from how many tokens on it caches. Empty: the built-in table."`
+	PricesFile  string `key:"prices_file" name:"prices-file" default:"" placeholder:"FILE" help:"JSON file with prices that win over the built-in ones of the same or an earlier date. Empty: the built-in prices."`
 }
 
 // Count says which providers may be asked for counts (METHOD_PROVIDER), and how.
@@ -84,6 +87,11 @@ type Count struct {
 	Providers   []string      `key:"providers" default:"" placeholder:"NAME" help:"Providers that CountTokens may ask with METHOD_PROVIDER: anthropic, openai, gemini. The conversation is sent to them as it is. Empty: none."`
 	Timeout     time.Duration `key:"timeout" default:"5s" placeholder:"DURATION" help:"How long a provider may take for a count before the local one is returned."`
 	Concurrency int           `key:"concurrency" default:"8" placeholder:"N" help:"Provider counts at one time; more wait within their timeout."`
+}
+
+// HTTP says who may use the HTTP edge besides programs.
+type HTTP struct {
+	AllowedOrigins []string `key:"allowed_origins" default:"" placeholder:"ORIGIN" help:"Origins whose web pages may call the HTTP edge, for example https://app.example; * is any. Empty: none."`
 }
 
 // Limits bound what callers may cost.
