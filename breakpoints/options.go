@@ -137,7 +137,7 @@ type Options struct {
 	// assistant message: for clients that replace the newest user message and try again.
 	RetryAnchor bool
 	// HeadMessages is how many messages after the system prompt a compression keeps in
-	// front. Default: the published three, of which the system prompt is one.
+	// front. Default: the published three, of which the system prompt is one. Below 0: none.
 	HeadMessages int
 	// State is the state of the last [Result] of this conversation, for StrategyAnchored.
 	// It is optional. StateKeys sign and verify it, see package seal.

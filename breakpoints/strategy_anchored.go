@@ -198,6 +198,9 @@ func (p *placer) headEnd(system []site, last site) []site {
 		}
 	}
 	rows := p.opts.HeadMessages
+	if rows < 0 {
+		return nil
+	}
 	if rows == 0 {
 		rows = protectedRows
 		if p.c.System != nil || p.first > 0 {

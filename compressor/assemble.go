@@ -27,6 +27,7 @@ func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result 
 	j.warn(applied, after.Tokens)
 	r.TokensAfter, r.MessagesAfter = after.Tokens, len(applied.From)
 	r.Rung, r.FirstChanged = s.rung, firstChangedIndex(rewrite, j.c)
+	r.Change = j.change(rewrite, r.TokensBefore, after.Tokens, s.body != "")
 	if s.body != "" {
 		r.Removed = j.removed()
 		r.Round, result.Summary = j.round(), s.body

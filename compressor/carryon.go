@@ -154,6 +154,7 @@ func (t *takeover) result(second *Result, joined *conversation.Rewrite) *Result 
 	}
 	if !again {
 		r.TokensAfter, r.MessagesAfter = t.next.counts.Tokens, len(t.next.c.Messages)
+		r.Change = t.unchanged()
 		r.Reason = fmt.Sprintf("taken over from an earlier compression of the first %d messages; %s", t.found.Length, r.Reason)
 		out.Outcome = OutcomeCompressed
 	}

@@ -181,7 +181,7 @@ func (j *job) prepare(ctx context.Context) error {
 	r.TokensBefore, r.TokensAfter = j.counts.Tokens, j.counts.Tokens
 	r.MessagesBefore, r.MessagesAfter = len(j.c.Messages), len(j.c.Messages)
 	r.ContextWindow, r.ThresholdTokens, r.TailBudgetTokens = j.budget.window, j.budget.threshold, j.budget.tail
-	r.SummaryIndex, r.CountedBy = -1, j.counts.Encoding
+	r.SummaryIndex, r.CountedBy, r.FrontMessages = -1, j.counts.Encoding, j.frontMessages()
 	r.Warnings = append(r.Warnings, j.c.Warnings...)
 	return nil
 }
@@ -202,6 +202,7 @@ func (j *job) decide(ctx context.Context, rewrite *conversation.Rewrite, result 
 	j.planDuplicates()
 	j.reportRegions()
 	if j.req.PlanOnly {
+		j.report.Change = j.plannedChange()
 		return verdict{OutcomePlanned, "plan only: nothing was changed"}, nil
 	}
 	summary, v, err := j.summarize(ctx)
@@ -244,7 +245,7 @@ func (j *job) conclude(result *Result, v verdict) {
 		r.SummaryTokens, r.SummaryIndex, r.Fidelity = 0, -1, nil
 		r.Repairs = nil
 		if v.outcome != OutcomePlanned {
-			r.Pruned = nil
+			r.Pruned, r.Change = nil, nil
 		}
 	}
 	missed := j.rules.targetTokens > 0 && r.TokensAfter > j.rules.targetTokens

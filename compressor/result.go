@@ -117,6 +117,12 @@ type Report struct {
 	Removed           Removed
 	Redactions        []summarizer.Redaction
 	Continuity        Continuity
+	// Change says what becomes of the provider's prompt cache, nil when nothing changed and
+	// nothing was planned.
+	Change *Change
+	// FrontMessages is how many messages behind the system prompt compressions keep where
+	// they are, so that a prefix that ends with them stays readable.
+	FrontMessages int
 	// Fidelity says what became of the facts, nil when nothing was summarized.
 	Fidelity *fidelity.Report
 }

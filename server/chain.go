@@ -29,7 +29,8 @@ type link struct {
 
 // links are the interceptors, outermost first. Logging stands outside recovery so
 // that a panic is logged as the INTERNAL it becomes, with its duration. Admission
-// comes before validation, which costs time. Only logging and admission care
+// comes before validation, which costs time. Bodies that travelled as deltas are
+// made whole last, when their request is known to be well formed. Only logging and admission care
 // which service is called: health checks and reflection are neither logged nor
 // refused.
 func (s *Server) links() ([]link, error) {
@@ -50,6 +51,7 @@ func (s *Server) links() ([]link, error) {
 		{"recovery", recovery.UnaryServerInterceptor(onPanic), recovery.StreamServerInterceptor(onPanic)},
 		{"admission", selector.UnaryServerInterceptor(s.gate.Unary, ours), streaming(s.gate.Unary)},
 		{"validation", selector.UnaryServerInterceptor(s.convert(validate), ours), streaming(s.convert(validate))},
+		{"bodies", selector.UnaryServerInterceptor(s.expand, ours), streaming(s.expand)},
 	}, nil
 }
 

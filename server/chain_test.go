@@ -33,7 +33,7 @@ func TestTheInterceptorsStandInTheirOrder(t *testing.T) {
 	for _, l := range links {
 		names = append(names, l.name)
 	}
-	if diff := cmp.Diff([]string{"logging", "recovery", "admission", "validation"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"logging", "recovery", "admission", "validation", "bodies"}, names); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 }

@@ -28,13 +28,15 @@ func (s *Server) compress(ctx context.Context, in *elbowroomv1.CompressRequest, 
 		return nil, s.fail(ctx, err)
 	}
 	f.apply(res.Rewrite)
+	report := reportOf(res)
+	s.priceChange(report, res, pricing{conversation: in.GetConversation(), model: req.Model, changed: f.firstChange()})
 	out := render(f, in.GetView())
 	return &elbowroomv1.CompressResponse{
 		Outcome:          elbowroomv1.Outcome(res.Outcome),
 		Conversation:     out.conversation,
 		Edits:            out.edits,
 		Splices:          out.splices,
-		Report:           reportOf(res),
+		Report:           report,
 		Summary:          res.Summary,
 		CompressionState: res.State,
 	}, nil

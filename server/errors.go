@@ -31,6 +31,7 @@ const (
 	reasonTooManyMarks        = "TOO_MANY_MARKS"
 	reasonTTLOrder            = "TTL_ORDER"
 	reasonSummarizerFailed    = "SUMMARIZER_FAILED"
+	reasonBaseUnknown         = "BASE_UNKNOWN"
 )
 
 // Errors travel in HTTP/2 trailers, which many clients bound at 8 KiB.
@@ -63,6 +64,8 @@ func statusOf(err error) *status.Status {
 		refused    *compressor.RefusedError
 		summarizer *compressor.SummarizerError
 		mark       *breakpoints.MarkError
+		base       *baseUnknownError
+		large      *tooLargeError
 	)
 	switch {
 	case errors.As(err, &request) && errors.As(err, &parse):
@@ -86,6 +89,10 @@ func statusOf(err error) *status.Status {
 			text("section", sectionOf(mark.At.Section).String()), known("message_index", mark.At.Message), known("block_index", mark.At.Block)))
 	case errors.Is(err, breakpoints.ErrLayoutMismatch), errors.Is(err, breakpoints.ErrUnsupportedLayout):
 		return detailed(codes.InvalidArgument, "layout: "+err.Error(), badField("layout", err.Error()))
+	case errors.As(err, &base):
+		return detailed(codes.FailedPrecondition, base.Error(), info(reasonBaseUnknown))
+	case errors.As(err, &large):
+		return detailed(codes.ResourceExhausted, large.Error())
 	case errors.As(err, &summarizer): // before the context: it may wrap a deadline of its own
 		return detailed(codes.Unavailable, "the summarizer failed; the conversation is as it was",
 			info(reasonSummarizerFailed), &errdetails.RetryInfo{RetryDelay: durationpb.New(max(summarizer.RetryAfter, time.Second))})

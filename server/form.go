@@ -16,12 +16,18 @@ type form interface {
 	read(limits conversation.Limits) (*conversation.Conversation, error)
 	// apply follows a rewrite of what read returned.
 	apply(rw *conversation.Rewrite)
+	// firstChange is the offset of the first byte that apply changed, [noChange] where
+	// there is none or the form has no bytes.
+	firstChange() int
 	// full returns the conversation as it is now.
 	full() *elbowroomv1.Conversation
 	// edits returns what leads from the request's conversation to this one, nothing
 	// when they are the same. Only the native form has splices.
 	edits() ([]*elbowroomv1.Edit, []*elbowroomv1.Splice)
 }
+
+// noChange is the offset of a change that is not there.
+const noChange = -1
 
 // formOf returns the form of a request's conversation, to be rendered in a view.
 func formOf(in *elbowroomv1.Conversation, view elbowroomv1.View) form {

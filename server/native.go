@@ -18,10 +18,12 @@ type nativeForm struct {
 	wantEdits bool
 	splices   []conversation.Splice
 	program   []conversation.Op
+	// changed is where the first rewrite began, noChange before it.
+	changed int
 }
 
 func newNativeForm(in *elbowroomv1.NativeRequest, view elbowroomv1.View) *nativeForm {
-	f := &nativeForm{format: in.GetFormat(), wantEdits: view == elbowroomv1.View_VIEW_EDITS}
+	f := &nativeForm{format: in.GetFormat(), changed: noChange, wantEdits: view == elbowroomv1.View_VIEW_EDITS}
 	switch body := in.GetBody().(type) {
 	case *elbowroomv1.NativeRequest_Json:
 		f.text = body.Json
@@ -59,6 +61,9 @@ func (f *nativeForm) apply(rw *conversation.Rewrite) {
 	if len(splices) == 0 {
 		return
 	}
+	if f.changed == noChange {
+		f.changed = splices[0].Offset
+	}
 	f.text = conversation.ApplySplices(f.text, splices)
 	switch {
 	case !f.wantEdits:
@@ -69,6 +74,8 @@ func (f *nativeForm) apply(rw *conversation.Rewrite) {
 		f.program = conversation.ChainPrograms(f.program, rw.Program())
 	}
 }
+
+func (f *nativeForm) firstChange() int { return f.changed }
 
 func (f *nativeForm) full() *elbowroomv1.Conversation {
 	native := &elbowroomv1.NativeRequest{Format: f.format}

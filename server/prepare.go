@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+
+	"github.com/elbowroom/elbowroom/compressor"
 )
 
 // Prepare implements the RPC: Compress, then ApplyCacheControl on its result.
@@ -14,20 +16,27 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	res, err := s.compressor.Compress(ctx, s.compressRequest(in, c))
+	req := s.compressRequest(in, c)
+	res, err := s.compressor.Compress(ctx, req)
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
+	changed := noChange
 	if !res.Rewrite.Empty() {
 		f.apply(res.Rewrite)
+		changed = f.firstChange()
 		if c, err = f.read(s.limits); err != nil {
 			return nil, s.fail(ctx, fmt.Errorf("read the compressed conversation: %v", err))
 		}
 	}
-	placed, err := s.place(ctx, in, c)
+	placed, err := s.place(ctx, headOf(in, res), c)
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
+	report := reportOf(res)
+	s.priceChange(report, res, pricing{
+		conversation: in.GetConversation(), model: req.Model, changed: changed, layout: placed.Layout, life: s.lifeOf(in.GetTtl()),
+	})
 	f.apply(placed.Rewrite)
 	out := render(f, in.GetView())
 	marks := marksOf(placed)
@@ -36,7 +45,7 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 		Conversation:     out.conversation,
 		Edits:            out.edits,
 		Splices:          out.splices,
-		Report:           reportOf(res),
+		Report:           report,
 		Summary:          res.Summary,
 		CompressionState: res.State,
 		Breakpoints:      marks.breakpoints,
@@ -47,4 +56,24 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 		CacheState:       placed.State,
 		CachePlan:        planOf(placed),
 	}, nil
+}
+
+// headed is a request for breakpoints that says which head compressions keep.
+type headed struct {
+	*elbowroomv1.PrepareRequest
+	head int32
+}
+
+// GetHeadMessages returns the caller's word, else what the policy protects. It is
+// marked from the first request on: a prefix is stored only when it is new.
+func (h headed) GetHeadMessages() int32 { return h.head }
+
+func headOf(in *elbowroomv1.PrepareRequest, res *compressor.Result) headed {
+	head := in.GetHeadMessages()
+	if head == 0 {
+		if head = count(res.Report.FrontMessages); head == 0 {
+			head = -1 // none is protected
+		}
+	}
+	return headed{in, head}
 }

@@ -63,16 +63,15 @@ func reportOf(res *compressor.Result) *elbowroomv1.CompressionReport {
 			Summarizer: x.Name, Reason: x.Reason, Code: x.Code, Attempts: count(x.Attempts),
 		})
 	}
-	if r.Removed != (compressor.Removed{}) {
-		out.Removed = &elbowroomv1.RemovedContent{
-			Messages: count(r.Removed.Messages), Tokens: count(r.Removed.Tokens), ToolCalls: count(r.Removed.ToolCalls),
-			ToolResults: count(r.Removed.ToolResults), Media: count(r.Removed.Media), ThinkingBlocks: count(r.Removed.ThinkingBlocks),
-		}
-	}
 	for _, x := range r.Redactions {
 		out.Redactions = append(out.Redactions, &elbowroomv1.Redaction{Kind: x.Kind, Count: count(x.Count)})
 	}
 	out.Fidelity = fidelityOf(r.Fidelity)
+	if c := r.Change; c != nil {
+		out.CacheEffect = &elbowroomv1.CacheEffect{
+			KeptTokens: count(c.Kept), RewrittenTokens: count(c.Rewritten), SavedTokens: count(c.Saved), Planned: c.Planned,
+		}
+	}
 	if c := r.Continuity; c.Looked {
 		out.Continuity = &elbowroomv1.Continuity{Result: elbowroomv1.ContinuityResult_CONTINUITY_RESULT_MISS}
 		if c.Hit {

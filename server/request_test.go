@@ -116,8 +116,10 @@ func TestReportOfConvertsEveryField(t *testing.T) {
 		Fidelity: &fidelity.Report{Facts: 45, Kept: 46, Repaired: 47, Lost: 48, Invented: 49, Items: []fidelity.Item{
 			{Fate: fidelity.Repaired, Kind: "path", Text: "a/b", Message: 50}, {Fate: fidelity.Invented, Kind: "url", Text: "u", Message: -1},
 		}},
-		Redactions: []summarizer.Redaction{{Kind: "k", Count: 44}},
-		Warnings:   []conversation.Warning{{Code: "W", Message: 26, Detail: "d"}, {Code: "X", Message: -1}},
+		Change:        &compressor.Change{Kept: 51, Rewritten: 52, Saved: 53, Turns: 54, Head: 55, Planned: true},
+		FrontMessages: 56,
+		Redactions:    []summarizer.Redaction{{Kind: "k", Count: 44}},
+		Warnings:      []conversation.Warning{{Code: "W", Message: 26, Detail: "d"}, {Code: "X", Message: -1}},
 	}}
 	for v, i := reflect.ValueOf(in.Report), 0; i < v.NumField(); i++ {
 		if v.Field(i).IsZero() {
@@ -133,6 +135,9 @@ func TestReportOfConvertsEveryField(t *testing.T) {
 		return true
 	})
 	complete(t, got.GetSummarizerUsage())
+	if e := got.GetCacheEffect(); e.GetKeptTokens() != 51 || e.GetRewrittenTokens() != 52 || e.GetSavedTokens() != 53 || !e.GetPlanned() {
+		t.Errorf("cache effect %v", e)
+	}
 	complete(t, got.GetRemoved())
 	complete(t, got.GetFidelity())
 	items := got.GetFidelity().GetItems()

@@ -45,6 +45,9 @@ type Limits struct {
 	// MaxInFlightBytes bounds the requests being worked on together. A request that
 	// would exceed it fails with RESOURCE_EXHAUSTED and RetryInfo. Default 512 MiB.
 	MaxInFlightBytes int64
+	// MaxKeptBytes bounds the bodies held for the deltas of later requests, together.
+	// Those used least go first. Default 128 MiB; below 0 none are held.
+	MaxKeptBytes int64
 	// MaxConcurrentStreams bounds the calls at one time of one connection; more wait.
 	// Default 256.
 	MaxConcurrentStreams uint32
@@ -108,6 +111,7 @@ type Server struct {
 	limits     conversation.Limits
 
 	gate   *admission.Gate
+	bodies bodies
 	grpc   *grpc.Server
 	health *health.Server
 }
@@ -152,6 +156,9 @@ func New(o Options) (*Server, error) {
 		gate:       admission.NewGate(limits.MaxInFlightBytes),
 		health:     health.NewServer(),
 	}
+	if s.bodies, err = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	options, err := s.interceptors()
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
@@ -186,6 +193,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.MaxInFlightBytes <= 0 {
 		l.MaxInFlightBytes = DefaultMaxInFlightBytes
+	}
+	if l.MaxKeptBytes == 0 {
+		l.MaxKeptBytes = DefaultMaxKeptBytes
 	}
 	if l.MaxConcurrentStreams == 0 {
 		l.MaxConcurrentStreams = DefaultMaxConcurrentStreams

@@ -166,3 +166,6 @@ func roleOf(r elbowroomv1.Role) conversation.Role {
 		return conversation.RoleOther
 	}
 }
+
+// firstChange implements form: there are no bytes to point at.
+func (f *typedForm) firstChange() int { return noChange }

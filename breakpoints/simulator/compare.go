@@ -3,6 +3,7 @@ package simulator
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/elbowroom/elbowroom/conversation"
 )
@@ -375,11 +376,13 @@ func (c *comparison) payBack(f *Finding, b int) {
 		kept = c.after.upTo[b-1]
 	}
 	rewritten, saved := c.after.whole-kept, c.before.whole-c.after.whole
-	r := c.after.req.Price.at(c.after.whole)
-	if saved <= 0 || r.Read <= 0 {
+	back := PayBack{Turns: -1}
+	if saved > 0 {
+		back = c.after.req.Price.PayBack(c.after.req.Rules, Shortened{Kept: kept, Rewritten: rewritten, Saved: saved}, 5*time.Minute)
+	}
+	if back.Turns < 0 {
 		f.Detail += detail("; %d tokens are written anew and none is saved", rewritten)
 		return
 	}
-	turns := (max(r.Write5m, r.Write, r.Input) - r.Read) * float64(rewritten) / (r.Read * float64(saved))
-	f.Detail += detail("; %d tokens are written anew and at least %d fewer are read from now on: paid back after about %.0f turns", rewritten, saved, turns)
+	f.Detail += detail("; %d tokens are written anew and at least %d fewer are read from now on: paid back after about %d turns", rewritten, saved, back.Turns)
 }

@@ -87,6 +87,7 @@ func printCompression(p page, out *elbowroomv1.CompressResponse) {
 	})
 	printRegions(p, r)
 	printChanges(p, r)
+	printCacheEffect(p, r)
 	if s := out.GetSummary(); s != "" {
 		p.heading("Summary")
 		p.printf("%s", indent(s))
@@ -123,6 +124,9 @@ func printChanges(p page, r *elbowroomv1.CompressionReport) {
 		rows = append(rows, []string{"summarized", fmt.Sprintf("%s into message %d, %s tokens with its frame (budget %s), by %s",
 			plural(n, "message"), r.GetSummaryIndex(), grouped(r.GetSummaryTokens()), grouped(r.GetSummaryBudgetTokens()), word(r.GetRung().String(), "RUNG_"))})
 	}
+	if x := r.GetFidelity(); x.GetFacts() > 0 || x.GetInvented() > 0 {
+		rows = append(rows, []string{"facts", factsOf(x)})
+	}
 	if s := removed(r.GetRemoved()); s != "" {
 		rows = append(rows, []string{"removed", s + " (in the summary only)"})
 	}
@@ -155,6 +159,36 @@ func printChanges(p page, r *elbowroomv1.CompressionReport) {
 		p.heading("Changes")
 		p.table(rows)
 	}
+}
+
+// printCacheEffect shows what the change costs where the provider caches prompts.
+func printCacheEffect(p page, r *elbowroomv1.CompressionReport) {
+	e := r.GetCacheEffect()
+	if e == nil {
+		return
+	}
+	p.heading("Prompt cache")
+	first := "nothing"
+	if r.FirstChangedIndex != nil {
+		first = fmt.Sprintf("message %d", r.GetFirstChangedIndex())
+		if r.GetFirstChangedIndex() < 0 {
+			first = "the system prompt"
+		}
+	}
+	if e.FirstChangedByte != nil {
+		first += fmt.Sprintf(", byte %s", grouped(e.GetFirstChangedByte()))
+	}
+	p.table([][]string{
+		{"changed from", first},
+		{"tokens", fmt.Sprintf("%s still readable, %s written anew once, %s saved every turn", grouped(e.GetKeptTokens()), grouped(e.GetRewrittenTokens()), grouped(e.GetSavedTokens()))},
+		{"cost", e.GetAdvice()},
+	})
+}
+
+// factsOf says what became of the facts of the summarized messages.
+func factsOf(x *elbowroomv1.Fidelity) string {
+	return fmt.Sprintf("%s: %d in the summary as written, %d put back, %d lost; %d invented and removed",
+		plural(x.GetFacts(), "fact"), x.GetKept(), x.GetRepaired(), x.GetLost(), x.GetInvented())
 }
 
 // removed says what stands in the conversation no more.

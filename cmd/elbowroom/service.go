@@ -103,6 +103,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*servic
 		Limits: server.Limits{
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),
+			MaxKeptBytes:         keptBytes(c.Limits.MaxKeptBytes),
 			MaxConcurrentStreams: uint32(c.Limits.MaxConcurrentStreams),
 			Conversation:         conversation.Limits{MaxDepth: c.Limits.MaxDepth, MaxBlocks: c.Limits.MaxBlocks},
 		},
@@ -114,6 +115,14 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*servic
 		return nil, err
 	}
 	return &service{Server: s, ladder: steps, rungs: rungs}, nil
+}
+
+// keptBytes translates a bound of 0, which holds nothing.
+func keptBytes(limit config.Bytes) int64 {
+	if limit == 0 {
+		return -1
+	}
+	return int64(limit)
 }
 
 // connection is a client of a server, its own or somebody else's.

@@ -387,9 +387,9 @@ type NativeRequest struct {
 	//	*NativeRequest_JsonBytes
 	//	*NativeRequest_Delta
 	Body isNativeRequest_Body `protobuf_oneof:"body"`
-	// Ask the server to hold this body for a while, so that the next request of the conversation can be sent as a delta. A server may
-	// decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is sent again in full.
-	// Ignored for FORMAT_BEDROCK_CONVERSE. Default false.
+	// Ask the server to hold this body, and the one it becomes, so that the next request of the conversation can be sent as a delta.
+	// A server may decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is
+	// sent again in full. Default false.
 	Keep          bool `protobuf:"varint,5,opt,name=keep,proto3" json:"keep,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -501,9 +501,9 @@ func (*NativeRequest_Delta) isNativeRequest_Body() {}
 // NativeDelta is a body as its difference from an earlier one.
 type NativeDelta struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHA-256 of the bytes of the earlier body.
+	// SHA-256 of the bytes of the earlier body: one that was sent with keep, or what a response made of it.
 	Base []byte `protobuf:"bytes,1,opt,name=base,proto3" json:"base,omitempty"`
-	// What leads from the earlier body to this one. None: it is the same.
+	// What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
 	Splices       []*Splice `protobuf:"bytes,2,rep,name=splices,proto3" json:"splices,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -47,13 +47,27 @@ func (g *Gate) Unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, hand
 	if m, ok := req.(proto.Message); ok {
 		size = int64(proto.Size(m))
 	}
-	defer g.inFlight.Add(-size)
-	if held := g.inFlight.Add(size); g.limit > 0 && held > g.limit {
-		return nil, refuse(codes.ResourceExhausted, fmt.Sprintf(
-			"the server is working on %d bytes of requests, this one has %d and the limit is %d", held-size, size, g.limit))
+	if err := g.Acquire(size); err != nil {
+		return nil, err
 	}
+	defer g.Release(size)
 	return handler(ctx, req)
 }
+
+// Acquire counts bytes of work that a call turned out to hold, or refuses them with
+// RESOURCE_EXHAUSTED. What was acquired must be released.
+func (g *Gate) Acquire(size int64) error {
+	held := g.inFlight.Add(size)
+	if g.limit <= 0 || held <= g.limit {
+		return nil
+	}
+	g.inFlight.Add(-size)
+	return refuse(codes.ResourceExhausted, fmt.Sprintf(
+		"the server is working on %d bytes of requests, this one has %d and the limit is %d", held-size, size, g.limit))
+}
+
+// Release ends the work on bytes that were acquired.
+func (g *Gate) Release(size int64) { g.inFlight.Add(-size) }
 
 // refuse makes the error of a call that may be tried again.
 func refuse(code codes.Code, reason string) error {
