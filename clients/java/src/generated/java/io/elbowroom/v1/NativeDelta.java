@@ -58,7 +58,7 @@ private static final long serialVersionUID = 0L;
   private com.google.protobuf.ByteString base_ = com.google.protobuf.ByteString.EMPTY;
   /**
    * <pre>
-   * SHA-256 of the bytes of the earlier body.
+   * SHA-256 of the bytes of the earlier body: one that was sent with keep, or what a response made of it.
    * </pre>
    *
    * <code>bytes base = 1 [json_name = "base"];</code>
@@ -74,7 +74,7 @@ private static final long serialVersionUID = 0L;
   private java.util.List<io.elbowroom.v1.Splice> splices_;
   /**
    * <pre>
-   * What leads from the earlier body to this one. None: it is the same.
+   * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -85,7 +85,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What leads from the earlier body to this one. None: it is the same.
+   * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -97,7 +97,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What leads from the earlier body to this one. None: it is the same.
+   * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -108,7 +108,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What leads from the earlier body to this one. None: it is the same.
+   * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -119,7 +119,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What leads from the earlier body to this one. None: it is the same.
+   * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -509,7 +509,7 @@ private static final long serialVersionUID = 0L;
     private com.google.protobuf.ByteString base_ = com.google.protobuf.ByteString.EMPTY;
     /**
      * <pre>
-     * SHA-256 of the bytes of the earlier body.
+     * SHA-256 of the bytes of the earlier body: one that was sent with keep, or what a response made of it.
      * </pre>
      *
      * <code>bytes base = 1 [json_name = "base"];</code>
@@ -521,7 +521,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * SHA-256 of the bytes of the earlier body.
+     * SHA-256 of the bytes of the earlier body: one that was sent with keep, or what a response made of it.
      * </pre>
      *
      * <code>bytes base = 1 [json_name = "base"];</code>
@@ -537,7 +537,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * SHA-256 of the bytes of the earlier body.
+     * SHA-256 of the bytes of the earlier body: one that was sent with keep, or what a response made of it.
      * </pre>
      *
      * <code>bytes base = 1 [json_name = "base"];</code>
@@ -564,7 +564,7 @@ private static final long serialVersionUID = 0L;
 
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -578,7 +578,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -592,7 +592,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -606,7 +606,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -625,7 +625,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -643,7 +643,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -661,7 +661,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -680,7 +680,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -698,7 +698,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -716,7 +716,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -735,7 +735,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -752,7 +752,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -769,7 +769,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -780,7 +780,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -794,7 +794,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -809,7 +809,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -820,7 +820,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -832,7 +832,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What leads from the earlier body to this one. None: it is the same.
+     * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>

@@ -12,7 +12,7 @@ public interface NativeDeltaOrBuilder extends
 
   /**
    * <pre>
-   * SHA-256 of the bytes of the earlier body.
+   * SHA-256 of the bytes of the earlier body: one that was sent with keep, or what a response made of it.
    * </pre>
    *
    * <code>bytes base = 1 [json_name = "base"];</code>
@@ -22,7 +22,7 @@ public interface NativeDeltaOrBuilder extends
 
   /**
    * <pre>
-   * What leads from the earlier body to this one. None: it is the same.
+   * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -31,7 +31,7 @@ public interface NativeDeltaOrBuilder extends
       getSplicesList();
   /**
    * <pre>
-   * What leads from the earlier body to this one. None: it is the same.
+   * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -39,7 +39,7 @@ public interface NativeDeltaOrBuilder extends
   io.elbowroom.v1.Splice getSplices(int index);
   /**
    * <pre>
-   * What leads from the earlier body to this one. None: it is the same.
+   * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -47,7 +47,7 @@ public interface NativeDeltaOrBuilder extends
   int getSplicesCount();
   /**
    * <pre>
-   * What leads from the earlier body to this one. None: it is the same.
+   * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>
@@ -56,7 +56,7 @@ public interface NativeDeltaOrBuilder extends
       getSplicesOrBuilderList();
   /**
    * <pre>
-   * What leads from the earlier body to this one. None: it is the same.
+   * What leads from the earlier body to this one: ascending, disjoint. None: it is the same.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 2 [json_name = "splices"];</code>

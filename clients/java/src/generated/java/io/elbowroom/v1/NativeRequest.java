@@ -259,9 +259,9 @@ private static final long serialVersionUID = 0L;
   private boolean keep_ = false;
   /**
    * <pre>
-   * Ask the server to hold this body for a while, so that the next request of the conversation can be sent as a delta. A server may
-   * decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is sent again in full.
-   * Ignored for FORMAT_BEDROCK_CONVERSE. Default false.
+   * Ask the server to hold this body, and the one it becomes, so that the next request of the conversation can be sent as a delta.
+   * A server may decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is
+   * sent again in full. Default false.
    * </pre>
    *
    * <code>bool keep = 5 [json_name = "keep"];</code>
@@ -1137,9 +1137,9 @@ private static final long serialVersionUID = 0L;
     private boolean keep_ ;
     /**
      * <pre>
-     * Ask the server to hold this body for a while, so that the next request of the conversation can be sent as a delta. A server may
-     * decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is sent again in full.
-     * Ignored for FORMAT_BEDROCK_CONVERSE. Default false.
+     * Ask the server to hold this body, and the one it becomes, so that the next request of the conversation can be sent as a delta.
+     * A server may decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is
+     * sent again in full. Default false.
      * </pre>
      *
      * <code>bool keep = 5 [json_name = "keep"];</code>
@@ -1151,9 +1151,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Ask the server to hold this body for a while, so that the next request of the conversation can be sent as a delta. A server may
-     * decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is sent again in full.
-     * Ignored for FORMAT_BEDROCK_CONVERSE. Default false.
+     * Ask the server to hold this body, and the one it becomes, so that the next request of the conversation can be sent as a delta.
+     * A server may decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is
+     * sent again in full. Default false.
      * </pre>
      *
      * <code>bool keep = 5 [json_name = "keep"];</code>
@@ -1169,9 +1169,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Ask the server to hold this body for a while, so that the next request of the conversation can be sent as a delta. A server may
-     * decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is sent again in full.
-     * Ignored for FORMAT_BEDROCK_CONVERSE. Default false.
+     * Ask the server to hold this body, and the one it becomes, so that the next request of the conversation can be sent as a delta.
+     * A server may decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is
+     * sent again in full. Default false.
      * </pre>
      *
      * <code>bool keep = 5 [json_name = "keep"];</code>

@@ -106,9 +106,9 @@ public interface NativeRequestOrBuilder extends
 
   /**
    * <pre>
-   * Ask the server to hold this body for a while, so that the next request of the conversation can be sent as a delta. A server may
-   * decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is sent again in full.
-   * Ignored for FORMAT_BEDROCK_CONVERSE. Default false.
+   * Ask the server to hold this body, and the one it becomes, so that the next request of the conversation can be sent as a delta.
+   * A server may decline, and forgets: a delta whose base it does not hold fails with FAILED_PRECONDITION, BASE_UNKNOWN, and is
+   * sent again in full. Default false.
    * </pre>
    *
    * <code>bool keep = 5 [json_name = "keep"];</code>

@@ -99,7 +99,7 @@ public final class Body<B> {
         return conversation(io.elbowroom.v1.Conversation.getDefaultInstance());
     }
 
-    /** The same, with the format and the keep flag of a base request. */
+    /** The same, with what a base request has beside the JSON: the format, and what the server will refuse. */
     io.elbowroom.v1.Conversation conversation(io.elbowroom.v1.Conversation base) {
         NativeRequest.Builder request = nativeRequest(base.getNative());
         if (kind.bytes()) {
@@ -107,7 +107,7 @@ public final class Body<B> {
         } else {
             request.setJsonBytes(UnsafeByteOperations.unsafeWrap(json));
         }
-        return io.elbowroom.v1.Conversation.newBuilder().setNative(request).build();
+        return base.toBuilder().setNative(request).build();
     }
 
     /** Everything of the native form but the JSON. */

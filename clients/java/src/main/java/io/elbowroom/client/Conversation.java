@@ -45,8 +45,8 @@ public final class Conversation {
     private final boolean failOpen;
 
     private History history; // null: nothing is known of the conversation
-    private BodyLayout lastRequest; // the body that the server may hold
-    private ByteString lastRequestHash;
+    private byte[] held; // the body that the server may hold: what the last call returned
+    private ByteString heldHash;
     private Usage usage;
     private Outcome lastOutcome = Outcome.OUTCOME_UNSPECIFIED;
     private CompressionReport lastReport = CompressionReport.getDefaultInstance();
@@ -139,6 +139,9 @@ public final class Conversation {
             lastOutcome = response.getOutcome();
             lastReport = response.getReport();
             byte[] result = Splices.apply(request, response.getSplicesList());
+            held = result;
+            heldHash = sha256(result);
+            usage = null;
             B value = body.read(result);
             remember(origin, body.writtenAgain(value, result), response.getCompressionState(), response.getCacheState());
             return value;
@@ -274,11 +277,10 @@ public final class Conversation {
             }
         }
         NativeRequest.Builder conversation = body.nativeRequest(request.getConversation().getNative()).setKeep(true);
-        BodyLayout layout = BodyLayout.of(json);
-        List<Splice> delta = layout == null || lastRequest == null ? null : Delta.between(lastRequest, layout);
+        List<Splice> delta = held == null ? null : Delta.between(held, json);
         PrepareResponse response = null;
         if (delta != null) {
-            conversation.setDelta(NativeDelta.newBuilder().setBase(lastRequestHash).addAllSplices(delta));
+            conversation.setDelta(NativeDelta.newBuilder().setBase(heldHash).addAllSplices(delta));
             try {
                 response = call(request, conversation);
             } catch (RefusedException e) {
@@ -291,9 +293,6 @@ public final class Conversation {
             conversation.setJsonUtf8(UnsafeByteOperations.unsafeWrap(json));
             response = call(request, conversation);
         }
-        lastRequest = layout;
-        lastRequestHash = layout == null ? null : sha256(json);
-        usage = null;
         return response;
     }
 
