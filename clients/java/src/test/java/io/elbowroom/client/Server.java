@@ -48,7 +48,7 @@ final class Server implements AutoCloseable {
             BufferedReader out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
             for (String line = out.readLine(); line != null; line = out.readLine()) {
                 if (line.startsWith("gRPC: ")) {
-                    Thread rest = new Thread(() -> out.lines().forEach(ignored -> {}));
+                    Thread rest = new Thread(() -> drain(out));
                     rest.setDaemon(true);
                     rest.start();
                     return new Server(process, line.substring("gRPC: ".length()).trim());
@@ -58,6 +58,16 @@ final class Server implements AutoCloseable {
             throw new AssertionError(binary + " ended without saying its address");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void drain(BufferedReader out) {
+        try {
+            while (out.readLine() != null) {
+                // a full pipe would stop the server
+            }
+        } catch (IOException e) {
+            // the server was stopped
         }
     }
 
