@@ -143,6 +143,8 @@ type Options struct {
 	// It is optional. StateKeys sign and verify it, see package seal.
 	State     []byte
 	StateKeys [][]byte
+	// Tenant is whose state it is; one of another tenant fails its check and is ignored.
+	Tenant string
 
 	// Layouts is the table of layouts. Default: the one built in, read anew.
 	Layouts *Layouts

@@ -153,7 +153,7 @@ func (p *placer) readState() (state, bool) {
 	return s, true
 }
 
-func (p *placer) seal() seal.Codec { return seal.Codec{Kind: stateKind, Keys: p.opts.StateKeys} }
+func (p *placer) seal() seal.Codec { return seal.Codec{Kind: stateKind, Keys: p.opts.StateKeys, Tenant: p.opts.Tenant} }
 
 // writeState seals what the next request has to know.
 func (p *placer) writeState(h *history, varies bool) {

@@ -33,12 +33,12 @@ func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result 
 		r.Round, result.Summary = j.round(), s.body
 		r.SummaryIndex = j.summaryIndex(applied)
 		r.SummaryTokens = after.Messages[r.SummaryIndex]
-		result.State = j.engine.states.seal(state{Round: r.Round, Digest: digest(s.body)})
+		result.State = j.engine.states.seal(j.req.Tenant, state{Round: r.Round, Digest: digest(s.body)})
 	}
 	if s.body == "" && j.earlier.found && j.req.PreviousSummary == "" { // the earlier summary stands as it was
-		result.State = j.engine.states.seal(state{Round: j.earlier.round, Digest: digest(j.earlier.body)})
+		result.State = j.engine.states.seal(j.req.Tenant, state{Round: j.earlier.round, Digest: digest(j.earlier.body)})
 	}
-	j.engine.sessions.record(ctx, j.req.SessionID, r.TokensBefore, r.TokensAfter)
+	j.engine.sessions.record(ctx, j.session(), r.TokensBefore, r.TokensAfter)
 	return verdict{OutcomeCompressed, compressedReason(r)}, nil
 }
 

@@ -161,7 +161,7 @@ func (t *takeover) result(second *Result, joined *conversation.Rewrite) *Result 
 	r.Round = t.found.Round
 	if t.found.Body != "" {
 		out.Summary = t.found.Body
-		out.State = t.engine.states.seal(state{Round: t.found.Round, Digest: digest(t.found.Body)})
+		out.State = t.engine.states.seal(t.req.Tenant, state{Round: t.found.Round, Digest: digest(t.found.Body)})
 		t.placeSummary(r, joined)
 	}
 	return &out

@@ -131,7 +131,7 @@ func TestAShortenedConversationKeepsTheStateOfItsSummary(t *testing.T) {
 	if r.Outcome != OutcomeCompressed || r.Report.Rung != RungPruneOnly {
 		t.Fatalf("%v by %v: %s", r.Outcome, r.Report.Rung, r.Report.Reason)
 	}
-	if s, verdict := e.states.open(r.State); s.Round != 3 || !s.matches(body) {
+	if s, verdict := e.states.open("", r.State); s.Round != 3 || !s.matches(body) {
 		t.Errorf("state %+v (%s)", s, verdict)
 	}
 }

@@ -164,7 +164,7 @@ func (j *job) findEarlier() {
 		e.body = strings.Join(bodies, "\n\n")
 		break
 	}
-	j.state, j.report.State = j.engine.states.open(j.req.State)
+	j.state, j.report.State = j.engine.states.open(j.req.Tenant, j.req.State)
 	switch {
 	case e.found && j.state.matches(e.body):
 		e.round = j.state.Round

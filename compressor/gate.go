@@ -105,7 +105,7 @@ func (j *job) gate(ctx context.Context) (verdict, bool) {
 			return verdict{OutcomeCoolingDown, "the summarizer failed for this session a short while ago"}, true
 		}
 	}
-	if next := j.engine.sessions.thrashing(ctx, j.req.SessionID); r.JudgedTokens < next {
+	if next := j.engine.sessions.thrashing(ctx, j.session()); r.JudgedTokens < next {
 		return verdict{OutcomeNoGain, fmt.Sprintf("the last two compressions of this session saved under 10 %%; next from %s tokens on", thousands(next))}, true
 	}
 	return verdict{}, false

@@ -3,6 +3,7 @@ package compressor
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/elbowroom/elbowroom/store"
@@ -25,6 +26,14 @@ type session struct {
 	// the last one.
 	Poor   int `json:"poor,omitempty"`
 	Tokens int `json:"tokens,omitempty"`
+}
+
+// session names the request's session among those of all tenants, empty for none.
+func (j *job) session() string {
+	if j.req.SessionID == "" {
+		return ""
+	}
+	return strconv.Quote(j.req.Tenant) + j.req.SessionID
 }
 
 // sessions reads and writes session records. A store that fails costs a wait,

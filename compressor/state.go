@@ -30,19 +30,21 @@ func digest(body string) string {
 // stateCodec writes and reads compression states: JSON under a seal.
 type stateCodec struct{ keys [][]byte }
 
-func (c stateCodec) codec() seal.Codec { return seal.Codec{Kind: stateVersion, Keys: c.keys} }
+func (c stateCodec) codec(tenant string) seal.Codec {
+	return seal.Codec{Kind: stateVersion, Keys: c.keys, Tenant: tenant}
+}
 
-func (c stateCodec) seal(s state) []byte {
+func (c stateCodec) seal(tenant string, s state) []byte {
 	payload, err := json.Marshal(s)
 	if err != nil {
 		return nil // a struct of an int and a string always encodes
 	}
-	return c.codec().Seal(payload)
+	return c.codec(tenant).Seal(payload)
 }
 
 // open returns the state and what became of it. A blob that fails is ignored.
-func (c stateCodec) open(blob []byte) (state, string) {
-	payload, verdict := c.codec().Open(blob)
+func (c stateCodec) open(tenant string, blob []byte) (state, string) {
+	payload, verdict := c.codec(tenant).Open(blob)
 	switch {
 	case verdict == seal.Foreign:
 		return state{}, "ignored: not a compression state of this version"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/breakpoints"
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 )
 
 // ApplyCacheControl implements the RPC.
@@ -58,7 +59,7 @@ type cacheFields interface {
 }
 
 func (s *Server) place(ctx context.Context, in cacheFields, c *conversation.Conversation) (*breakpoints.Result, error) {
-	model := s.model(in.GetModel(), c)
+	model := s.model(ctx, in.GetModel(), c)
 	sizes, err := s.prefixSizes(ctx, c, model)
 	if err != nil {
 		return nil, err
@@ -80,6 +81,7 @@ func (s *Server) place(ctx context.Context, in cacheFields, c *conversation.Conv
 		HeadMessages:            int(in.GetHeadMessages()),
 		State:                   in.GetCacheState(),
 		StateKeys:               s.stateKeys,
+		Tenant:                  auth.FromContext(ctx).Tenant,
 		Layouts:                 s.layouts,
 	}
 	if in.GetConversation().GetNative().GetFormat() == elbowroomv1.Format_FORMAT_BEDROCK_CONVERSE {

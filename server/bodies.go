@@ -12,6 +12,7 @@ import (
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 	"github.com/elbowroom/elbowroom/store"
 )
 
@@ -57,7 +58,12 @@ func newBodies(maxBytes int64, maxBody int) (bodies, error) {
 func (b *bodies) keep(ctx context.Context, body string) {
 	digest := sha256.Sum256([]byte(body))
 	// What does not fit is not held, which callers must be ready for.
-	_ = b.held.Set(ctx, string(digest[:]), []byte(body), keptFor)
+	_ = b.held.Set(ctx, keptKey(ctx, digest[:]), []byte(body), keptFor)
+}
+
+// keptKey names a body among those of all tenants.
+func keptKey(ctx context.Context, digest []byte) string {
+	return string(digest) + auth.FromContext(ctx).Tenant
 }
 
 // resolve returns the body that a delta describes.
@@ -66,7 +72,7 @@ func (b *bodies) resolve(ctx context.Context, field string, d *elbowroomv1.Nativ
 	found := false
 	if b.held != nil {
 		var err error
-		if base, found, err = b.held.Get(ctx, string(d.GetBase())); err != nil {
+		if base, found, err = b.held.Get(ctx, keptKey(ctx, d.GetBase())); err != nil {
 			return "", err
 		}
 	}

@@ -13,10 +13,14 @@ import (
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/selector"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
+	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 	"github.com/elbowroom/elbowroom/server/interceptors/validation"
 )
 
@@ -28,7 +32,8 @@ type link struct {
 }
 
 // links are the interceptors, outermost first. Logging stands outside recovery so
-// that a panic is logged as the INTERNAL it becomes, with its duration. Admission
+// that a panic is logged as the INTERNAL it becomes, with its duration. Strangers are
+// turned away before anything is spent on them. Admission
 // comes before validation, which costs time. Bodies that travelled as deltas are
 // made whole last, when their request is known to be well formed. Only logging and admission care
 // which service is called: health checks and reflection are neither logged nor
@@ -43,16 +48,52 @@ func (s *Server) links() ([]link, error) {
 	ours := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool {
 		return c.Service == elbowroomv1.ContextService_ServiceDesc.ServiceName
 	})
+	guarded := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool { return !s.isPublic(c.Service) })
 	logger, options := s.callLogger()
 	onPanic := recovery.WithRecoveryHandlerContext(s.recovered)
 	return []link{
 		{"logging", selector.UnaryServerInterceptor(logging.UnaryServerInterceptor(logger, options...), ours),
 			selector.StreamServerInterceptor(logging.StreamServerInterceptor(logger, options...), ours)},
 		{"recovery", recovery.UnaryServerInterceptor(onPanic), recovery.StreamServerInterceptor(onPanic)},
+		{"auth", selector.UnaryServerInterceptor(s.authenticate, guarded), selector.StreamServerInterceptor(s.authenticateStream, guarded)},
 		{"admission", selector.UnaryServerInterceptor(s.gate.Unary, ours), streaming(s.gate.Unary)},
 		{"validation", selector.UnaryServerInterceptor(s.convert(validate), ours), streaming(s.convert(validate))},
 		{"bodies", selector.UnaryServerInterceptor(s.expand, ours), streaming(s.expand)},
 	}, nil
+}
+
+// isPublic reports whether a service answers callers who say not who they are:
+// health checks do, and reflection where it is open to all.
+func (s *Server) isPublic(service string) bool {
+	switch service {
+	case healthv1.Health_ServiceDesc.ServiceName:
+		return true
+	case reflectionv1.ServerReflection_ServiceDesc.ServiceName, reflectionv1alpha.ServerReflection_ServiceDesc.ServiceName:
+		return s.openReflection
+	default:
+		return false
+	}
+}
+
+// authenticate lets callers in, and names their tenant in the log.
+func (s *Server) authenticate(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	return s.auth.Unary(ctx, req, info, func(ctx context.Context, req any) (any, error) {
+		logTenant(ctx)
+		return handler(ctx, req)
+	})
+}
+
+func (s *Server) authenticateStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return s.auth.Stream(srv, stream, info, func(srv any, stream grpc.ServerStream) error {
+		logTenant(stream.Context())
+		return handler(srv, stream)
+	})
+}
+
+func logTenant(ctx context.Context) {
+	if tenant := auth.FromContext(ctx).Tenant; tenant != "" {
+		logging.AddFields(ctx, logging.Fields{"tenant", tenant})
+	}
 }
 
 // convert sees to it that what fails inside the validator leaves as a status.

@@ -14,12 +14,13 @@ import (
 
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
+	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 	"github.com/elbowroom/elbowroom/summarizer/fidelity"
 )
 
 func chainServer(t *testing.T, log slog.Handler) (*Server, []link) {
 	t.Helper()
-	s := &Server{log: slog.New(log), gate: admission.NewGate(1_000)}
+	s := &Server{log: slog.New(log), gate: admission.NewGate(1_000), auth: &auth.Gate{}}
 	links, err := s.links()
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +34,7 @@ func TestTheInterceptorsStandInTheirOrder(t *testing.T) {
 	for _, l := range links {
 		names = append(names, l.name)
 	}
-	if diff := cmp.Diff([]string{"logging", "recovery", "admission", "validation", "bodies"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"logging", "recovery", "auth", "admission", "validation", "bodies"}, names); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 }

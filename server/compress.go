@@ -18,7 +18,7 @@ func (s *Server) compress(ctx context.Context, in *elbowroomv1.CompressRequest, 
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	req := s.compressRequest(in, c)
+	req := s.compressRequest(ctx, in, c)
 	req.PlanOnly = in.GetPlanOnly()
 	if w != nil {
 		req.OnProgress, req.OnText = w.progress, w.text

@@ -18,13 +18,13 @@ func (s *Server) CountTokens(ctx context.Context, in *elbowroomv1.CountTokensReq
 	var model tokens.Model
 	var err error
 	if in.Text != nil {
-		model = s.model(in.GetModel(), nil)
+		model = s.model(ctx, in.GetModel(), nil)
 		report, err = s.counter.CountText(ctx, in.GetText(), model)
 	} else {
 		if c, err = formOf(in.GetConversation(), elbowroomv1.View_VIEW_FULL).read(s.limits); err != nil {
 			return nil, s.fail(ctx, err)
 		}
-		model = s.model(in.GetModel(), c)
+		model = s.model(ctx, in.GetModel(), c)
 		warnings = c.Warnings
 		if u := in.GetLastUsage(); u != nil {
 			var a tokens.Anchor

@@ -16,7 +16,7 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
-	req := s.compressRequest(in, c)
+	req := s.compressRequest(ctx, in, c)
 	res, err := s.compressor.Compress(ctx, req)
 	if err != nil {
 		return nil, s.fail(ctx, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -34,15 +35,16 @@ type compressFields interface {
 }
 
 // compressRequest converts the fields of a request; plan_only is the caller's.
-func (s *Server) compressRequest(in compressFields, c *conversation.Conversation) compressor.Request {
+func (s *Server) compressRequest(ctx context.Context, in compressFields, c *conversation.Conversation) compressor.Request {
 	req := compressor.Request{
 		Conversation:    c,
-		Model:           s.model(in.GetModel(), c),
+		Model:           s.model(ctx, in.GetModel(), c),
 		ContextWindow:   int(in.GetContextWindow()),
 		Policy:          policyOf(in.GetPolicy()),
 		Force:           in.GetForce(),
 		PreviousSummary: in.GetPreviousSummary(),
 		Focus:           in.GetFocus(),
+		Tenant:          auth.FromContext(ctx).Tenant,
 		SessionID:       in.GetSessionId(),
 		State:           in.GetCompressionState(),
 		MaxOutputTokens: int(in.GetMaxOutputTokens()),
@@ -60,11 +62,13 @@ func (s *Server) compressRequest(in compressFields, c *conversation.Conversation
 }
 
 // model looks a model up: the request's own word, else the one in a native body.
-func (s *Server) model(name string, c *conversation.Conversation) tokens.Model {
+func (s *Server) model(ctx context.Context, name string, c *conversation.Conversation) tokens.Model {
 	if name == "" && c != nil {
 		name = c.Model
 	}
-	return s.registry.Lookup(name)
+	model := s.registry.Lookup(name)
+	model.Scope = auth.FromContext(ctx).Tenant
+	return model
 }
 
 // policyOf converts a policy. What is not set stays open.

@@ -91,12 +91,12 @@ func TestRequestsOfBothCallsAreConvertedAlike(t *testing.T) {
 			PreviousSummary: "p", Focus: "f", SessionId: "s", Pinned: []int32{2, 3}, CompressionState: []byte("state"), MaxOutputTokens: 4,
 		},
 	} {
-		got := s.compressRequest(in, c)
+		got := s.compressRequest(t.Context(), in, c)
 		if !reflect.DeepEqual(want, got) {
 			t.Errorf("%s: request\n%+v\nwant\n%+v", name, got, want)
 		}
 	}
-	if got := s.compressRequest(&elbowroomv1.CompressRequest{}, c); got.Model.Name != "gpt-4o" || got.LastUsage != nil || got.Layer != compressor.LayerAgent {
+	if got := s.compressRequest(t.Context(), &elbowroomv1.CompressRequest{}, c); got.Model.Name != "gpt-4o" || got.LastUsage != nil || got.Layer != compressor.LayerAgent {
 		t.Errorf("an empty request: %+v", got)
 	}
 }

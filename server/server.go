@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -19,6 +21,7 @@ import (
 	"github.com/elbowroom/elbowroom/breakpoints/simulator"
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
+	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 	"github.com/elbowroom/elbowroom/tokens"
 	"github.com/elbowroom/elbowroom/tokens/provider"
 )
@@ -91,8 +94,14 @@ type Options struct {
 	// StateKeys sign cache states. The first signs, all verify. Without one they carry
 	// a checksum only.
 	StateKeys [][]byte
-	Limits    Limits
-	Keepalive Keepalive
+	// Auth says who is let in. Nil lets everybody in.
+	Auth *auth.Gate
+	// TLS secures the connections. Nil serves without.
+	TLS *tls.Config
+	// ClosedReflection answers reflection to those only whom Auth lets in.
+	ClosedReflection bool
+	Limits           Limits
+	Keepalive        Keepalive
 }
 
 // Server serves elbowroom.v1.ContextService, grpc.health.v1 and reflection.
@@ -110,8 +119,11 @@ type Server struct {
 	stateKeys  [][]byte
 	limits     conversation.Limits
 
-	gate   *admission.Gate
-	bodies bodies
+	auth           *auth.Gate
+	openReflection bool
+	gate           *admission.Gate
+	bodies         bodies
+
 	grpc   *grpc.Server
 	health *health.Server
 }
@@ -153,15 +165,23 @@ func New(o Options) (*Server, error) {
 		caches:     caches,
 		stateKeys:  o.StateKeys,
 		limits:     limits.Conversation,
+		auth:       o.Auth,
 		gate:       admission.NewGate(limits.MaxInFlightBytes),
 		health:     health.NewServer(),
 	}
 	if s.bodies, err = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	if s.auth == nil {
+		s.auth = &auth.Gate{}
+	}
+	s.openReflection = !o.ClosedReflection
 	options, err := s.interceptors()
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
+	}
+	if o.TLS != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(o.TLS)))
 	}
 	s.grpc = grpc.NewServer(append(options,
 		grpc.MaxRecvMsgSize(limits.MaxMessageBytes),

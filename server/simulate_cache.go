@@ -54,7 +54,7 @@ func (s *Server) simulated(ctx context.Context, in *elbowroomv1.SimulateCacheReq
 	if name == "" {
 		name = in.GetModel()
 	}
-	model := s.model(name, c)
+	model := s.model(ctx, name, c)
 	layout := breakpoints.Layout(r.GetLayout()) // the numbers are the same
 	if layout == breakpoints.LayoutUnset {
 		layout = breakpoints.Layout(in.GetLayout())

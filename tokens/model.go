@@ -68,6 +68,8 @@ type Model struct {
 	// ToolPrompt is the size in tokens of the system prompt the provider adds once when there are tools, ToolPromptForced
 	// its size when tool_choice makes the model call one.
 	ToolPrompt, ToolPromptForced int
+	// Scope keeps remembered counts apart: those of one scope are not found in another. The registry leaves it empty.
+	Scope string
 	// Date is the day the row was checked, Source where its numbers are from, Note what is doubtful about them.
 	Date, Source, Note string
 }

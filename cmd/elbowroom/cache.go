@@ -43,7 +43,7 @@ func (cmd *cacheCommand) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return err
 	}
-	conn, err := connect(ctx, c, cmd.Server, p.stderr)
+	conn, err := connect(ctx, p, c, cmd.Server, cmd.remote)
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,7 @@ type commands struct {
 	Count       countCommand       `cmd:"" help:"Count the tokens of the conversation in a file."`
 	Models      modelsCommand      `cmd:"" help:"List the models the server knows."`
 	Config      configCommand      `cmd:"" help:"Check or print the configuration."`
+	Token       tokenCommand       `cmd:"" help:"Make a bearer token for a tenant."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask a running server whether it is serving."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 }

@@ -16,8 +16,9 @@ import (
 
 type demoCommand struct {
 	Server string `placeholder:"ADDR" help:"Use the server at this address. Default: one of its own on a free loopback port."`
-	Lines  int    `default:"16" placeholder:"N" help:"How many lines of the summary to show; 0 shows all."`
-	Out    string `placeholder:"DIR" help:"Also write before.json, after.json and summary.md there."`
+	remote
+	Lines int    `default:"16" placeholder:"N" help:"How many lines of the summary to show; 0 shows all."`
+	Out   string `placeholder:"DIR" help:"Also write before.json, after.json and summary.md there."`
 }
 
 // Run sends the bundled conversation through every call.
@@ -30,7 +31,7 @@ func (cmd *demoCommand) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return err
 	}
-	conn, err := connect(ctx, c, cmd.Server, p.stderr)
+	conn, err := connect(ctx, p, c, cmd.Server, cmd.remote)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func playDemo(t *testing.T) *demo {
 		t.Fatal(err)
 	}
 	var stderr strings.Builder
-	conn, err := connect(t.Context(), c, "", &stderr)
+	conn, err := connect(t.Context(), process{stderr: &stderr}, c, "", remote{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ type source struct {
 	Server string `placeholder:"ADDR" help:"Use the server at this address. Default: one that lives as long as the command."`
 	Config string `placeholder:"FILE" help:"YAML file with settings for the command's own server ($ELBOWROOM_CONFIG)."`
 	JSON   bool   `name:"json" help:"Print the report as JSON."`
+	remote
 }
 
 // output are the flags of the commands that write one.

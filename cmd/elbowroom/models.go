@@ -10,7 +10,8 @@ import (
 type modelsCommand struct {
 	Filter string `arg:"" optional:"" help:"Only models whose id contains this text."`
 	Server string `placeholder:"ADDR" help:"Ask the server at this address."`
-	JSON   bool   `name:"json" help:"Print the models as JSON."`
+	remote
+	JSON bool `name:"json" help:"Print the models as JSON."`
 }
 
 // Run lists the models.
@@ -19,7 +20,7 @@ func (cmd *modelsCommand) Run(ctx context.Context, p process) error {
 	if err != nil {
 		return err
 	}
-	conn, err := connect(ctx, c, cmd.Server, p.stderr)
+	conn, err := connect(ctx, p, c, cmd.Server, cmd.remote)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,11 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	for _, name := range config.UnknownVariables(p.environ) {
 		log.WarnContext(ctx, "unknown environment variable", "variable", name)
 	}
-	s, err := newServer(ctx, c, log)
+	secured, err := newSecurity(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	s, err := newServer(ctx, c, log, secured)
 	if err != nil {
 		return err
 	}
@@ -69,6 +73,7 @@ func announce(out io.Writer, c *config.Config, addr string) {
 	}
 	fmt.Fprintln(out, "elbowroom", buildVersion())
 	line("gRPC", "%s", addr)
+	line("TLS", "%s", transport(c))
 	line("Authentication", "%s", authentication(c, addr))
 	line("HTTP/JSON", "off")
 	line("Admin", "off")
@@ -86,6 +91,9 @@ func announce(out io.Writer, c *config.Config, addr string) {
 }
 
 func authentication(c *config.Config, addr string) string {
+	if on := authenticated(c); on != "" {
+		return on
+	}
 	host, _, err := net.SplitHostPort(addr)
 	if err == nil && config.IsLoopback(host) {
 		return "off (only this machine can reach the server)"
@@ -94,6 +102,40 @@ func authentication(c *config.Config, addr string) string {
 		return "off (--insecure: whoever reaches the address may call)"
 	}
 	return "off"
+}
+
+// authenticated lists what callers may show, empty for nothing.
+func authenticated(c *config.Config) string {
+	var ways []string
+	for _, way := range []struct {
+		on   bool
+		name string
+	}{
+		{c.Auth.TokensFile != "", "bearer tokens"},
+		{c.Auth.JWTIssuer != "", "tokens of " + c.Auth.JWTIssuer},
+		{c.Auth.Certificates, "client certificates"},
+	} {
+		if way.on {
+			ways = append(ways, way.name)
+		}
+	}
+	return strings.Join(ways, ", ")
+}
+
+// transport says how connections are secured.
+func transport(c *config.Config) string {
+	switch {
+	case c.TLS.CertFile == "" && c.Auth.Enabled():
+		return "off (tokens travel in clear: let something before the server do TLS)"
+	case c.TLS.CertFile == "":
+		return "off"
+	case c.TLS.ClientCAFile == "":
+		return "on"
+	case c.TLS.ClientAuth == "optional":
+		return "on, client certificates checked where shown"
+	default:
+		return "on, client certificates required"
+	}
 }
 
 func modelThresholds(thresholds map[string]float64) string {

@@ -42,7 +42,7 @@ func (s *service) Shutdown(ctx context.Context) error {
 }
 
 // newServer builds the service that a configuration describes.
-func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*service, error) {
+func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured security) (*service, error) {
 	registry, err := tokens.NewRegistry()
 	if err != nil {
 		return nil, err
@@ -100,6 +100,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger) (*servic
 		Log:        log,
 		CacheTTL:   ttl,
 		StateKeys:  keys,
+		Auth:       secured.auth, TLS: secured.tls("h2"), ClosedReflection: c.Auth.Reflection == "authenticated",
 		Limits: server.Limits{
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),
@@ -135,18 +136,20 @@ type connection struct {
 
 // connect dials the server at addr or, when that is empty, starts one of its own
 // on a free loopback port, which it stops with the connection.
-func connect(ctx context.Context, c *config.Config, addr string, stderr io.Writer) (*connection, error) {
-	stop := func() {}
+func connect(ctx context.Context, p process, c *config.Config, addr string, by remote) (*connection, error) {
+	stop, options := func() {}, []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	var err error
 	if addr == "" {
-		var err error
-		if addr, stop, err = startLocal(ctx, c, stderr); err != nil {
-			return nil, err
-		}
+		addr, stop, err = startLocal(ctx, c, p.stderr)
+	} else {
+		options, err = by.dialOptions(p)
+	}
+	if err != nil {
+		return nil, err
 	}
 	size := 2 * int(c.Limits.MaxMessageBytes) // as large as a response may be
-	conn, err := grpc.NewClient(addr,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(size), grpc.MaxCallSendMsgSize(size)))
+	conn, err := grpc.NewClient(addr, append(options,
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(size), grpc.MaxCallSendMsgSize(size)))...)
 	if err != nil {
 		stop()
 		return nil, &usageError{fmt.Errorf("server %s: %w", addr, err)}
@@ -163,7 +166,7 @@ func startLocal(ctx context.Context, c *config.Config, stderr io.Writer) (addr s
 	if err != nil {
 		return "", nil, err
 	}
-	s, err := newServer(ctx, c, log)
+	s, err := newServer(ctx, c, log, security{}) // nobody else reaches it
 	if err != nil {
 		return "", nil, err
 	}

@@ -105,6 +105,8 @@ var layers = []layer{
 	{dir: "internal/telemetry", house: []string{"summarizer/ladder"}, modules: []string{"*"}},
 	{dir: "internal/redact"},
 	{dir: "internal/seal"},
+	{dir: "internal/watched"},
+	{dir: "internal/certificates", house: []string{"internal/watched"}},
 	{dir: "internal/testdata"},
 	// Test support: it shares nothing with the SDKs whose wires it plays.
 	{

@@ -10,11 +10,14 @@ type Config struct {
 	GRPCAddr  string `key:"grpc_addr" name:"grpc-addr" default:"127.0.0.1:50051" placeholder:"HOST:PORT" help:"Address of the gRPC service."`
 	HTTPAddr  string `key:"http_addr" name:"http-addr" default:"" placeholder:"HOST:PORT" help:"Address of the HTTP/JSON edge. Not built yet: leave it empty."`
 	AdminAddr string `key:"admin_addr" name:"admin-addr" default:"" placeholder:"HOST:PORT" help:"Address of metrics and profiles. Not built yet: leave it empty."`
-	Insecure  bool   `key:"insecure" default:"false" help:"Serve on a non-loopback address although nobody is authenticated."`
+	Insecure  bool   `key:"insecure" default:"false" help:"Serve on a non-loopback address although callers are not authenticated."`
 	LogLevel  string `key:"log_level" default:"info" placeholder:"LEVEL" help:"Least severe log lines written: debug, info, warn or error."`
 
 	Summarizers  []string `key:"summarizers" default:"extractive" placeholder:"NAME" help:"The ladder of summarizers, best first: openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive. Keys and addresses come from OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL."`
 	StateKeyFile string   `key:"state_key_file" default:"" placeholder:"FILE" help:"File with the keys that sign compression states, one a line of at least 32 characters. The first signs, all are accepted. Empty: states carry a checksum only."`
+
+	TLS  TLS  `key:"tls" embed:"" prefix:"tls-"`
+	Auth Auth `key:"auth" embed:"" prefix:"auth-"`
 
 	Summarizer    Summarizer    `key:"summarizer" embed:"" prefix:"summarizer-"`
 	Compression   Compression   `key:"compression" embed:"" prefix:"compression-"`
@@ -26,6 +29,28 @@ type Config struct {
 
 	ShutdownTimeout time.Duration `key:"shutdown_timeout" default:"30s" placeholder:"DURATION" help:"How long calls may take to finish after SIGTERM or SIGINT before they are broken off."`
 }
+
+// TLS secures the gRPC and HTTP addresses. Files are read again when they change.
+type TLS struct {
+	CertFile     string `key:"cert_file" default:"" placeholder:"FILE" help:"Certificate of the server with its chain, in PEM. Empty: no TLS."`
+	KeyFile      string `key:"key_file" default:"" placeholder:"FILE" help:"Key of the certificate, in PEM."`
+	ClientCAFile string `key:"client_ca_file" name:"client-ca-file" default:"" placeholder:"FILE" help:"Authorities that sign clients' certificates, in PEM. Empty: clients need no certificate."`
+	ClientAuth   string `key:"client_auth" default:"require" placeholder:"MODE" help:"With tls.client_ca_file: require a certificate of every client, or optional."`
+}
+
+// Auth says who may call, and for which tenant.
+type Auth struct {
+	TokensFile     string `key:"tokens_file" default:"" placeholder:"FILE" help:"Bearer tokens: a line for each with the tenant and the SHA-256 of the token; elbowroom token makes both. Read again when it changes."`
+	JWTIssuer      string `key:"jwt_issuer" name:"jwt-issuer" default:"" placeholder:"URL" help:"Issuer of the JSON Web Tokens that are accepted as bearer tokens. Empty: none are."`
+	JWTAudience    string `key:"jwt_audience" name:"jwt-audience" default:"" placeholder:"NAME" help:"Audience that a JSON Web Token must name."`
+	JWTKeysURL     string `key:"jwt_keys_url" name:"jwt-keys-url" default:"" placeholder:"URL" help:"Where the issuer's keys are (JWKS). Empty: where its OpenID configuration says."`
+	JWTTenantClaim string `key:"jwt_tenant_claim" name:"jwt-tenant-claim" default:"sub" placeholder:"CLAIM" help:"Claim that names the tenant."`
+	Certificates   bool   `key:"certificates" default:"false" help:"Accept a client certificate as authentication: its common name is the tenant. Needs tls.client_ca_file."`
+	Reflection     string `key:"reflection" default:"open" placeholder:"MODE" help:"Who may ask for the API's description: open, or authenticated."`
+}
+
+// Enabled reports whether callers have to say who they are.
+func (a Auth) Enabled() bool { return a.TokensFile != "" || a.JWTIssuer != "" || a.Certificates }
 
 // Summarizer says how language models are called for summaries.
 type Summarizer struct {

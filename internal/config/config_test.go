@@ -36,6 +36,8 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 		GRPCAddr:    "127.0.0.1:50051",
 		LogLevel:    "info",
 		Summarizers: []string{"extractive"},
+		TLS:         config.TLS{ClientAuth: "require"},
+		Auth:        config.Auth{JWTTenantClaim: "sub", Reflection: "open"},
 		Summarizer:  config.Summarizer{AttemptTimeout: time.Minute, Retries: 2, CallLimit: 3 * time.Minute, MaxOutputTokens: 16_384},
 		Compression: config.Compression{
 			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectLastN: 20, GatewayThreshold: 0.85, Continuity: true,
@@ -181,6 +183,13 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"an address without a port", "grpc_addr: 127.0.0.1", nil, nil, `grpc_addr: "127.0.0.1" is not of the form HOST:PORT`},
 		{"the HTTP edge", "http_addr: 127.0.0.1:8051", nil, nil, "http_addr: not built yet, leave it empty"},
 		{"the admin port", "admin_addr: 127.0.0.1:9051", nil, nil, "admin_addr: not built yet, leave it empty"},
+		{"a certificate without its key", "tls: {cert_file: a}", nil, nil, "tls: cert_file and key_file go together"},
+		{"client authorities without TLS", "tls: {client_ca_file: a}", nil, nil, "tls.client_ca_file: without tls.cert_file there is no TLS"},
+		{"an unknown client mode", "tls: {client_auth: maybe}", nil, nil, `tls.client_auth: "maybe" is not one of require, optional`},
+		{"tokens of an issuer for everybody", "auth: {jwt_issuer: a}", nil, nil, "auth.jwt_audience: it must be set with auth.jwt_issuer, or tokens meant for other services would be accepted"},
+		{"an audience without an issuer", "auth: {jwt_audience: a}", nil, nil, "auth.jwt_issuer: it must be set with auth.jwt_audience and auth.jwt_keys_url"},
+		{"certificates that nobody signs", "auth: {certificates: true}", nil, nil, "auth.certificates: tls.client_ca_file must say who signs them"},
+		{"an unknown reflection mode", "auth: {reflection: off}", nil, nil, `auth.reflection: "off" is not one of open, authenticated`},
 		{"a summarizer of an unknown kind", "summarizers: [\"gpt-4o-mini\", extractive]", nil, nil, `summarizers: "gpt-4o-mini" is none of openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive`},
 		{"a summarizer without a model", "summarizers: [\"openai:\"]", nil, nil, `summarizers: "openai:" is none of openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive`},
 		{"a summarizer without time", "summarizer: {attempt_timeout: 0s}", nil, nil, "summarizer.attempt_timeout: 0s is not a positive duration"},
@@ -322,4 +331,17 @@ func FuzzBytes(f *testing.F) {
 			t.Fatalf("%q reads as %d and writes as %q, which reads as %d (%v)", s, b, b, again, err)
 		}
 	})
+}
+
+func TestOtherMachinesAreLetInWhereCallersAreAuthenticated(t *testing.T) {
+	for name, flags := range map[string]map[string]any{
+		"tokens":       {"auth.tokens_file": "tokens"},
+		"JWT":          {"auth.jwt_issuer": "https://issuer.example", "auth.jwt_audience": "elbowroom"},
+		"certificates": {"auth.certificates": true, "tls.cert_file": "a", "tls.key_file": "b", "tls.client_ca_file": "c"},
+	} {
+		flags["grpc_addr"] = ":50051"
+		if _, err := config.Load(config.Sources{Flags: flags}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

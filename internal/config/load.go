@@ -150,7 +150,7 @@ func UnknownVariables(environ []string) []string {
 	for _, pair := range environ {
 		name, _, _ := strings.Cut(pair, "=")
 		switch {
-		case !strings.HasPrefix(name, Prefix), name == FileVariable:
+		case !strings.HasPrefix(name, Prefix), name == FileVariable, name == Prefix+"TOKEN", name == Prefix+"TOKEN_FILE":
 		case slices.ContainsFunc(settings, func(s Setting) bool { return s.Variable() == name }):
 		case strings.Contains(name, "_SERVICE_"), strings.HasSuffix(name, "_PORT"), strings.Contains(name, "_PORT_"):
 		default:

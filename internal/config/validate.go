@@ -16,6 +16,8 @@ func (c *Config) Validate() error {
 		notBuilt("http_addr", c.HTTPAddr),
 		notBuilt("admin_addr", c.AdminAddr),
 		oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error"),
+		c.checkTLS(),
+		c.checkAuth(),
 		c.checkSummarizers(),
 		positive("summarizer.attempt_timeout", c.Summarizer.AttemptTimeout),
 		atLeast("summarizer.retries", c.Summarizer.Retries, 0),
@@ -51,18 +53,18 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// checkGRPCAddr lets nothing but this machine in, unless told so: there is no
-// authentication.
+// checkGRPCAddr lets nothing but this machine in where nobody is authenticated,
+// unless told so.
 func (c *Config) checkGRPCAddr() error {
 	host, _, err := net.SplitHostPort(c.GRPCAddr)
 	if err != nil {
 		return fmt.Errorf("grpc_addr: %q is not of the form HOST:PORT", c.GRPCAddr)
 	}
-	if c.Insecure || IsLoopback(host) {
+	if c.Insecure || c.Auth.Enabled() || IsLoopback(host) {
 		return nil
 	}
 	return fmt.Errorf("grpc_addr: %s can be reached from other machines and callers are not authenticated; "+
-		"use 127.0.0.1, or add --insecure (insecure: true) where the network keeps strangers out", c.GRPCAddr)
+		"use 127.0.0.1, set auth.tokens_file, auth.jwt_issuer or auth.certificates, or add --insecure (insecure: true) where the network keeps strangers out", c.GRPCAddr)
 }
 
 // IsLoopback reports whether a host names this machine and nothing else. A name
@@ -73,6 +75,32 @@ func IsLoopback(host string) bool {
 	}
 	addr, err := netip.ParseAddr(host)
 	return err == nil && addr.Unmap().IsLoopback()
+}
+
+func (c *Config) checkTLS() error {
+	switch t := c.TLS; {
+	case (t.CertFile == "") != (t.KeyFile == ""):
+		return fmt.Errorf("tls: cert_file and key_file go together")
+	case t.CertFile == "" && t.ClientCAFile != "":
+		return fmt.Errorf("tls.client_ca_file: without tls.cert_file there is no TLS")
+	default:
+		return oneOf("tls.client_auth", t.ClientAuth, "require", "optional")
+	}
+}
+
+func (c *Config) checkAuth() error {
+	switch a := c.Auth; {
+	case a.JWTIssuer != "" && a.JWTAudience == "":
+		return fmt.Errorf("auth.jwt_audience: it must be set with auth.jwt_issuer, or tokens meant for other services would be accepted")
+	case a.JWTIssuer == "" && (a.JWTAudience != "" || a.JWTKeysURL != ""):
+		return fmt.Errorf("auth.jwt_issuer: it must be set with auth.jwt_audience and auth.jwt_keys_url")
+	case a.JWTTenantClaim == "":
+		return fmt.Errorf("auth.jwt_tenant_claim: it names no claim")
+	case a.Certificates && c.TLS.ClientCAFile == "":
+		return fmt.Errorf("auth.certificates: tls.client_ca_file must say who signs them")
+	default:
+		return oneOf("auth.reflection", a.Reflection, "open", "authenticated")
+	}
 }
 
 func notBuilt(key, value string) error {

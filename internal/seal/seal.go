@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
+	"strconv"
 )
 
 // Verdict is what opening a blob found out.
@@ -33,6 +34,8 @@ type Codec struct {
 	Kind byte
 	// Keys sign (the first) and verify (all). Without one blobs carry a checksum.
 	Keys [][]byte
+	// Tenant is whose blobs they are. Those of another tenant fail their check.
+	Tenant string
 }
 
 // Seal wraps a payload.
@@ -71,6 +74,9 @@ func (c Codec) tag(key, payload []byte) []byte {
 	prefix := []byte{c.Kind}
 	if c.Kind == 1 {
 		prefix = nil
+	}
+	if c.Tenant != "" {
+		prefix = append(prefix, "tenant "+strconv.Itoa(len(c.Tenant))+" "+c.Tenant+" "...)
 	}
 	if len(key) == 0 {
 		h := sha256.New()

@@ -1,0 +1,72 @@
+// Package watched notices that files have changed, by looking at them now and then.
+// Unlike notifications of the file system it sees what containers do: a mounted
+// secret is a link to a folder that is replaced as a whole.
+package watched
+
+import (
+	"os"
+	"sync"
+	"time"
+)
+
+// Interval is how often files are looked at, at most.
+const Interval = time.Second
+
+// Files are files that belong together. The zero value watches nothing.
+type Files struct {
+	paths []string
+	now   func() time.Time
+
+	mu     sync.Mutex
+	looked time.Time
+	seen   []stamp
+}
+
+// stamp is what is seen of a file; the zero value is a file that cannot be read.
+type stamp struct {
+	changed time.Time
+	size    int64
+}
+
+// New watches files as they are now. Empty paths are left out.
+func New(paths ...string) *Files { return newAt(time.Now, paths...) }
+
+func newAt(now func() time.Time, paths ...string) *Files {
+	f := &Files{now: now, looked: now()}
+	for _, p := range paths {
+		if p != "" {
+			f.paths = append(f.paths, p)
+		}
+	}
+	f.seen = f.look()
+	return f
+}
+
+// Changed reports whether a file has changed since the last time it said so. It
+// looks once an [Interval]; between, nothing has. It is safe for concurrent use, and
+// one caller alone is told of a change.
+func (f *Files) Changed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.now()
+	if now.Sub(f.looked) < Interval {
+		return false
+	}
+	f.looked = now
+	seen, changed := f.look(), false
+	for i := range seen {
+		changed = changed || seen[i] != f.seen[i]
+	}
+	f.seen = seen
+	return changed
+}
+
+func (f *Files) look() []stamp {
+	seen := make([]stamp, len(f.paths))
+	for i, p := range f.paths {
+		if info, err := os.Stat(p); err == nil {
+			seen[i] = stamp{info.ModTime(), info.Size()}
+		}
+	}
+	return seen
+}

@@ -1,0 +1,55 @@
+package watched
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestChangedSeesEveryChangeOnce(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	write := func(path, text string, at time.Time) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Unix(1_700_000_000, 0)
+	write(a, "1", now)
+	f := newAt(func() time.Time { return now }, a, "", b)
+	step := func(what string, want bool) {
+		t.Helper()
+		now = now.Add(Interval)
+		if got := f.Changed(); got != want {
+			t.Errorf("%s: changed %v, want %v", what, got, want)
+		}
+	}
+	step("nothing", false)
+	write(a, "2", now)
+	step("another time", true)
+	step("the same again", false)
+	write(b, "new", now)
+	step("a file that was not there", true)
+	if err := os.Remove(a); err != nil {
+		t.Fatal(err)
+	}
+	step("a file that is gone", true)
+	step("a file that is still gone", false)
+
+	other := filepath.Join(dir, "other")
+	write(other, "3", now.Add(time.Minute))
+	if err := os.Symlink(other, a); err != nil {
+		t.Fatal(err)
+	}
+	step("a link in its place", true)
+
+	write(a, "4", now)
+	if f.Changed() {
+		t.Error("it looked again within the interval")
+	}
+	step("after the interval", true)
+}
