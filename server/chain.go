@@ -56,6 +56,7 @@ func (s *Server) links() ([]link, error) {
 			selector.StreamServerInterceptor(logging.StreamServerInterceptor(logger, options...), ours)},
 		{"recovery", recovery.UnaryServerInterceptor(onPanic), recovery.StreamServerInterceptor(onPanic)},
 		{"auth", selector.UnaryServerInterceptor(s.authenticate, guarded), selector.StreamServerInterceptor(s.authenticateStream, guarded)},
+		{"quota", selector.UnaryServerInterceptor(s.quota.Unary, ours), streaming(s.quota.Unary)},
 		{"admission", selector.UnaryServerInterceptor(s.gate.Unary, ours), streaming(s.gate.Unary)},
 		{"validation", selector.UnaryServerInterceptor(s.convert(validate), ours), streaming(s.convert(validate))},
 		{"bodies", selector.UnaryServerInterceptor(s.expand, ours), streaming(s.expand)},

@@ -15,12 +15,17 @@ import (
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
+	"github.com/elbowroom/elbowroom/server/interceptors/quota"
 	"github.com/elbowroom/elbowroom/summarizer/fidelity"
 )
 
 func chainServer(t *testing.T, log slog.Handler) (*Server, []link) {
 	t.Helper()
-	s := &Server{log: slog.New(log), gate: admission.NewGate(1_000), auth: &auth.Gate{}}
+	keeper, err := quota.New(quota.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{log: slog.New(log), quota: keeper, gate: admission.NewGate(1_000), auth: &auth.Gate{}}
 	links, err := s.links()
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +39,7 @@ func TestTheInterceptorsStandInTheirOrder(t *testing.T) {
 	for _, l := range links {
 		names = append(names, l.name)
 	}
-	if diff := cmp.Diff([]string{"logging", "recovery", "auth", "admission", "validation", "bodies"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"logging", "recovery", "auth", "quota", "admission", "validation", "bodies"}, names); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
+	"github.com/elbowroom/elbowroom/server/interceptors/quota"
 	"github.com/elbowroom/elbowroom/tokens"
 	"github.com/elbowroom/elbowroom/tokens/provider"
 )
@@ -54,6 +55,8 @@ type Limits struct {
 	// MaxConcurrentStreams bounds the calls at one time of one connection; more wait.
 	// Default 256.
 	MaxConcurrentStreams uint32
+	// Tenant bounds each tenant. The zero value does not.
+	Tenant quota.Limits
 	// Conversation bounds what one conversation may be made of.
 	Conversation conversation.Limits
 }
@@ -121,6 +124,7 @@ type Server struct {
 
 	auth           *auth.Gate
 	openReflection bool
+	quota          *quota.Keeper
 	gate           *admission.Gate
 	bodies         bodies
 
@@ -176,6 +180,9 @@ func New(o Options) (*Server, error) {
 		s.auth = &auth.Gate{}
 	}
 	s.openReflection = !o.ClosedReflection
+	if s.quota, err = quota.New(limits.Tenant); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	options, err := s.interceptors()
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)

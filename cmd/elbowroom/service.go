@@ -21,6 +21,7 @@ import (
 	"github.com/elbowroom/elbowroom/internal/config"
 	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/server"
+	"github.com/elbowroom/elbowroom/server/interceptors/quota"
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
@@ -106,6 +107,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured 
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),
 			MaxKeptBytes:         keptBytes(c.Limits.MaxKeptBytes),
 			MaxConcurrentStreams: uint32(c.Limits.MaxConcurrentStreams),
+			Tenant:               quota.Limits{Rate: c.Limits.TenantRate, Burst: c.Limits.TenantBurst, Concurrency: c.Limits.TenantConcurrency},
 			Conversation:         conversation.Limits{MaxDepth: c.Limits.MaxDepth, MaxBlocks: c.Limits.MaxBlocks},
 		},
 		Keepalive: server.Keepalive{

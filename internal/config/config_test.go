@@ -46,7 +46,7 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 		PromptCaching: config.PromptCaching{CacheTTL: "5m"},
 		Count:         config.Count{Providers: []string{}, Timeout: 5 * time.Second, Concurrency: 8},
 		Limits: config.Limits{
-			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxKeptBytes: 128 << 20, MaxConcurrentStreams: 256, MaxDepth: 512, MaxBlocks: 200_000,
+			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxKeptBytes: 128 << 20, MaxConcurrentStreams: 256, TenantBurst: 200, MaxDepth: 512, MaxBlocks: 200_000,
 		},
 		Keepalive:       config.Keepalive{Time: time.Minute, Timeout: 20 * time.Second, MinTime: 10 * time.Second},
 		Store:           config.Store{MaxBytes: 64 << 20, MaxEntries: 100_000},

@@ -35,6 +35,9 @@ func (c *Config) Validate() error {
 		atLeast("count.concurrency", c.Count.Concurrency, 1),
 		c.checkMessageBytes(),
 		atLeast("limits.max_concurrent_streams", c.Limits.MaxConcurrentStreams, 1),
+		atLeast("limits.tenant_rate", c.Limits.TenantRate, 0),
+		atLeast("limits.tenant_burst", c.Limits.TenantBurst, 1),
+		atLeast("limits.tenant_concurrency", c.Limits.TenantConcurrency, 0),
 		atLeast("limits.max_depth", c.Limits.MaxDepth, 1),
 		atLeast("limits.max_blocks", c.Limits.MaxBlocks, 1),
 		positive("keepalive.time", c.Keepalive.Time),
@@ -186,7 +189,7 @@ func between(key string, x, low, high float64) error {
 	return fmt.Errorf("%s: %v is not between %v and %v", key, x, low, high)
 }
 
-func atLeast[N int | Bytes](key string, n, least N) error {
+func atLeast[N int | float64 | Bytes](key string, n, least N) error {
 	if n >= least {
 		return nil
 	}
