@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 /** Options of a {@link Client}. Without any it speaks without TLS and waits 30 seconds for each call. */
 public final class ClientBuilder {
@@ -28,12 +29,16 @@ public final class ClientBuilder {
     /** Bytes of all requests that are kept for being sent again. Those beyond it are sent once. */
     private static final long RETRY_BUFFER = 256L << 20;
 
+    private static final Pattern THIS_MACHINE =
+            Pattern.compile("^(dns:///)?(localhost|127(\\.[0-9]+){3}|\\[::1\\])(:[0-9]+)?$|^unix:");
+
     private final String target;
     private final List<ClientInterceptor> interceptors = new ArrayList<>();
     private ChannelCredentials credentials = InsecureChannelCredentials.create();
     private TlsChannelCredentials.Builder tls;
     private Duration timeout = DEFAULT_TIMEOUT;
     private Supplier<String> token;
+    private boolean tokenInTheOpen;
     private Executor executor;
 
     ClientBuilder(String target) {
@@ -84,7 +89,7 @@ public final class ClientBuilder {
         return this;
     }
 
-    /** A bearer token for each call. Without TLS whoever listens can read it. */
+    /** A bearer token for each call. Without TLS it goes to this machine only; see {@link #tokenInTheOpen}. */
     public ClientBuilder token(String token) {
         return token(() -> token);
     }
@@ -92,6 +97,12 @@ public final class ClientBuilder {
     /** A bearer token that is asked for at each call. It is called on the thread of the call. */
     public ClientBuilder token(Supplier<String> token) {
         this.token = token;
+        return this;
+    }
+
+    /** Sends the token to other machines without TLS too: for a network where nobody else listens, a mesh say. */
+    public ClientBuilder tokenInTheOpen() {
+        tokenInTheOpen = true;
         return this;
     }
 
@@ -113,9 +124,18 @@ public final class ClientBuilder {
         return this;
     }
 
-    /** The client. It connects with its first call. */
+    /**
+     * The client. It connects with its first call.
+     *
+     * @throws IllegalStateException if a token would go to another machine without TLS
+     */
     public Client build() {
-        ManagedChannelBuilder<?> builder = Grpc.newChannelBuilder(target, tls == null ? credentials : tls.build())
+        ChannelCredentials chosen = tls == null ? credentials : tls.build();
+        if (token != null && !tokenInTheOpen && chosen instanceof InsecureChannelCredentials && !THIS_MACHINE.matcher(target).find()) {
+            throw new IllegalStateException(
+                    "the token would go to " + target + " without TLS; use tls(), or tokenInTheOpen() if nobody else can listen");
+        }
+        ManagedChannelBuilder<?> builder = Grpc.newChannelBuilder(target, chosen)
                 .maxInboundMessageSize(Calls.LARGEST_RESPONSE)
                 .perRpcBufferLimit(Calls.LARGEST_REQUEST + 1024L) // a request beyond it would not be sent again
                 .retryBufferSize(RETRY_BUFFER)

@@ -10,11 +10,14 @@ import io.grpc.ServerCredentials;
 import io.grpc.TlsServerCredentials;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.MessageDigest;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeAll;
@@ -125,6 +128,41 @@ class SecurityTest {
             client.async().countTokens(BODY, request -> {}).join();
             assertEquals("Bearer t1", fake.headers.get(0).get(AUTHORIZATION));
             assertEquals("Bearer t2", fake.headers.get(1).get(AUTHORIZATION));
+        }
+    }
+
+    @Test
+    void aTokenGoesToOtherMachinesByTlsOnly() {
+        for (String here : new String[] {"localhost:1", "127.0.0.1:1", "[::1]:1", "unix:/run/elbowroom"}) {
+            Client.builder(here).token("t").build().close();
+        }
+        for (String elsewhere : new String[] {"127.0.0.1.example:1", "dns:///elbowroom:1", "localhost.example", "10.0.0.1:1"}) {
+            assertThrows(IllegalStateException.class, () -> Client.builder(elsewhere).token("t").build());
+            Client.builder(elsewhere).token("t").tokenInTheOpen().build().close();
+            Client.builder(elsewhere).token("t").tls().build().close();
+        }
+    }
+
+    @Test
+    void theRealServerTakesTokensAndCertificates() throws IOException, GeneralSecurityException {
+        byte[] hash = MessageDigest.getInstance("SHA-256").digest("secret".getBytes(StandardCharsets.UTF_8));
+        Path tokens = Files.writeString(folder.resolve("tokens"), "acme " + HexFormat.of().formatHex(hash) + "\n");
+        try (Server real = Server.start(0, "--tls-cert-file", server.certificate().toString(), "--tls-key-file", server.key().toString(),
+                "--tls-client-ca-file", caller.certificate().toString(), "--auth-tokens-file", tokens.toString())) {
+            ClientBuilder builder = Client.builder(real.target()).trust(server.certificate());
+            try (Client client = builder.build()) {
+                assertThrows(UnavailableException.class, () -> client.countTokens(BODY), "no certificate");
+            }
+            builder.clientCertificate(caller.certificate(), caller.key());
+            try (Client client = builder.build()) {
+                assertThrows(UnauthenticatedException.class, () -> client.countTokens(BODY), "no token");
+            }
+            try (Client client = builder.token("wrong").build()) {
+                assertThrows(UnauthenticatedException.class, () -> client.countTokens(BODY), "another token");
+            }
+            try (Client client = builder.token("secret").build()) {
+                assertTrue(client.countTokens(BODY).getTokens() > 0);
+            }
         }
     }
 

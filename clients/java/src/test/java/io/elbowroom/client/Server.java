@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
@@ -35,14 +37,16 @@ final class Server implements AutoCloseable {
         return shared;
     }
 
-    /** A server of the test's own, on a port or, if it is 0, on any. */
-    static Server start(int port) {
+    /** A server of the test's own, on a port or, if it is 0, on any, with more flags. */
+    static Server start(int port, String... flags) {
         String binary = System.getenv("ELBOWROOM_BIN");
         if (binary == null || binary.isEmpty()) {
             missing("neither ELBOWROOM_ADDR names a server nor ELBOWROOM_BIN a binary that can be started");
         }
         try {
-            Process process = new ProcessBuilder(binary, "serve", "--grpc-addr", "127.0.0.1:" + port, "--log-level", "error")
+            List<String> command = new ArrayList<>(List.of(binary, "serve", "--grpc-addr", "127.0.0.1:" + port, "--log-level", "error"));
+            command.addAll(List.of(flags));
+            Process process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             BufferedReader out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
