@@ -81,7 +81,8 @@ public final class Body<B> {
     /** A list of messages as trees; see {@link #of(Map)}. */
     @SuppressWarnings("unchecked")
     public static Body<List<Map<String, Object>>> of(List<? extends Map<String, ?>> messages) {
-        Kind<List<Map<String, Object>>> kind = new Kind<>(false, true, json -> (List<Map<String, Object>>) (List<?>) Json.parse(json));
+        Kind<List<Map<String, Object>>> kind =
+                new Kind<>(false, true, json -> (List<Map<String, Object>>) (List<?>) Json.parse(json));
         return new Body<>((List<Map<String, Object>>) (List<?>) messages, Json.write(messages), kind, 0);
     }
 

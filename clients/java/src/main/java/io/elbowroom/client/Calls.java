@@ -71,16 +71,23 @@ record Calls(Channel channel, Duration timeout) {
     <Q extends MessageLite, R> void stream(MethodDescriptor<Q, R> method, Q request, Consumer<R> each) {
         checkSize(request);
         ClientCall<Q, R> call = channel.newCall(method, options());
-        try {
-            Iterator<R> answers = ClientCalls.blockingServerStreamingCall(call, request);
-            while (answers.hasNext()) {
-                each.accept(answers.next());
+        Iterator<R> answers = ClientCalls.blockingServerStreamingCall(call, request);
+        while (hasNext(answers)) {
+            R answer = answers.next();
+            try {
+                each.accept(answer);
+            } catch (RuntimeException | Error e) { // nobody reads on
+                call.cancel("the consumer failed", e);
+                throw e;
             }
+        }
+    }
+
+    private static boolean hasNext(Iterator<?> answers) {
+        try {
+            return answers.hasNext();
         } catch (StatusRuntimeException e) {
             throw Errors.of(e);
-        } catch (RuntimeException | Error e) { // of the consumer: nobody reads on
-            call.cancel("the consumer failed", e);
-            throw e;
         }
     }
 

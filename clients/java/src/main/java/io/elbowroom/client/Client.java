@@ -138,7 +138,8 @@ public final class Client implements AutoCloseable {
 
     /** A client that sends these headers too, over the same connection: closing one closes both. */
     public Client withHeaders(Metadata headers) {
-        Channel channel = ClientInterceptors.intercept(calls.channel(), MetadataUtils.newAttachHeadersInterceptor(headers));
+        Channel channel =
+                ClientInterceptors.intercept(calls.channel(), MetadataUtils.newAttachHeadersInterceptor(headers));
         return new Client(connection, channel, calls.timeout());
     }
 

@@ -131,7 +131,8 @@ public final class ClientBuilder {
      */
     public Client build() {
         ChannelCredentials chosen = tls == null ? credentials : tls.build();
-        if (token != null && !tokenInTheOpen && chosen instanceof InsecureChannelCredentials && !THIS_MACHINE.matcher(target).find()) {
+        boolean inTheOpen = chosen instanceof InsecureChannelCredentials && !THIS_MACHINE.matcher(target).find();
+        if (token != null && inTheOpen && !tokenInTheOpen) {
             throw new IllegalStateException(
                     "the token would go to " + target + " without TLS; use tls(), or tokenInTheOpen() if nobody else can listen");
         }

@@ -24,6 +24,8 @@ import java.util.Map;
 final class Json {
     private static final int DEEPEST = 1000; // levels; the depth at which recursion is still safe on a small stack
 
+    private static final int LONGEST_NUMBER = 1000; // characters; beyond it the constructors' quadratic time would show
+
     private Json() {}
 
     /** The tree as compact UTF-8 JSON. */
@@ -146,32 +148,40 @@ final class Json {
      * number that keeps its text (of "1e5", say).
      */
     private static Number number(String text) throws IOException {
-        if (text.length() < 20) {
-            if (text.chars().allMatch(c -> c >= '0' && c <= '9' || c == '-')) {
-                Number whole = whole(text);
-                if (whole.toString().equals(text)) {
-                    return whole;
-                }
-            }
-            Double binary = Double.valueOf(text);
-            if (binary.toString().equals(text)) {
-                return binary;
-            }
+        Number plainest = null;
+        if (text.length() < LONGEST_NUMBER) {
+            plainest = text.chars().allMatch(c -> c >= '0' && c <= '9' || c == '-') ? whole(text) : fraction(text);
         }
-        if (text.length() < 1000) { // the constructors take quadratic time
-            Number large = text.chars().allMatch(c -> c >= '0' && c <= '9' || c == '-') ? new BigInteger(text) : new BigDecimal(text);
-            if (large.toString().equals(text)) {
-                return large;
-            }
+        if (plainest != null && plainest.toString().equals(text)) {
+            return plainest;
         }
         return ToNumberPolicy.LAZILY_PARSED_NUMBER.readNumber(new JsonReader(new StringReader(text)));
     }
 
     private static Number whole(String text) {
-        long value = Long.parseLong(text);
-        if (value == (int) value) {
-            return (int) value;
+        if (text.length() < 10) {
+            return Integer.valueOf(text);
+        }
+        BigInteger value = new BigInteger(text);
+        if (value.bitLength() < Integer.SIZE) {
+            return value.intValue();
+        }
+        if (value.bitLength() < Long.SIZE) {
+            return value.longValue();
         }
         return value;
+    }
+
+    /** Null if neither type can hold it. */
+    private static Number fraction(String text) {
+        Double binary = Double.valueOf(text);
+        if (binary.toString().equals(text)) {
+            return binary;
+        }
+        try {
+            return new BigDecimal(text);
+        } catch (NumberFormatException e) { // an exponent beyond its range
+            return null;
+        }
     }
 }
