@@ -2,7 +2,7 @@
 
 # docker build --build-arg VERSION="$(git describe --tags --always)" -t elbowroom .
 # docker run --rm elbowroom demo
-# docker run --rm -p 50051:50051 elbowroom serve --insecure
+# docker run --rm -p 50051:50051 -p 8051:8051 elbowroom serve --insecure
 #
 # Inside a container loopback reaches nobody, so the image listens on all interfaces; the server refuses that until it is given
 # a form of authentication or --insecure.
@@ -35,8 +35,9 @@ COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certifica
 COPY --from=build /src/LICENSE /src/NOTICE /
 COPY --from=build /out/elbowroom /elbowroom
 
-ENV ELBOWROOM_GRPC_ADDR=0.0.0.0:50051
-EXPOSE 50051
+ENV ELBOWROOM_GRPC_ADDR=0.0.0.0:50051 \
+    ELBOWROOM_HTTP_ADDR=0.0.0.0:8051
+EXPOSE 50051 8051
 
 # By number, so that Kubernetes can check runAsNonRoot.
 USER 65532:65532

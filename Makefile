@@ -47,8 +47,14 @@ build: ## Build the static binary bin/elbowroom.
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/elbowroom ./cmd/elbowroom
 
 .PHONY: test
-test: ## Run all tests, with the race detector where there is a C compiler.
+test: ## Run all tests, clients included, with the race detector where there is a C compiler.
 	@tools/test.sh $(TESTFLAGS)
+
+# CLIENTS='python rust': only these.
+CLIENTS ?=
+.PHONY: test-clients
+test-clients: ## Run the clients' tests, in every language whose tools are there, against the real server.
+	@tools/clients.sh test $(CLIENTS)
 
 .PHONY: test-oracles
 test-oracles: ## Compare token counts with the tiktoken packages of npm and Python.
@@ -78,7 +84,7 @@ lint-proto: $(BUF_READY)
 
 .PHONY: lint-shell
 lint-shell:
-	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/run tools/*.sh; \
+	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/run tools/*.sh clients/*/*.sh; \
 	elif [ "$(CI)" = true ]; then echo 'shellcheck is missing and CI=true' >&2; exit 1; \
 	else echo 'skipped: shellcheck is not installed'; fi
 

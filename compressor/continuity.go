@@ -48,8 +48,8 @@ func (j *job) newChain() chain {
 		window = j.req.Model.ContextWindow
 	}
 	links := make(chain, 1, len(j.c.Messages)+1)
-	links[0] = sha256.Sum256(fmt.Appendf(nil, "%q %q %v %v %v %d %q",
-		j.req.Tenant, j.req.SessionID, j.c.Format, regimeOf(j.req.Model), j.rules, window, j.req.Focus))
+	links[0] = sha256.Sum256(fmt.Appendf(nil, "%q %q %v %t %v %v %d %q",
+		j.req.Tenant, j.req.SessionID, j.c.Format, j.c.Bare, regimeOf(j.req.Model), j.rules, window, j.req.Focus))
 	pinned := make(map[int]bool, len(j.req.Pinned))
 	for _, i := range j.req.Pinned {
 		pinned[i] = true

@@ -137,7 +137,20 @@ func (e *Engine) Compress(ctx context.Context, req Request) (*Result, error) {
 	if links != nil && result.Outcome.Changed() {
 		j.remember(ctx, links, result)
 	}
+	if len(result.State) == 0 && !result.Outcome.Changed() {
+		result.State = j.standingState()
+	}
 	return result, nil
+}
+
+// standingState is the caller's state once more where nothing was changed, so that
+// callers may always keep the newest one. A state that fails its check is not given
+// back.
+func (j *job) standingState() []byte {
+	if s, _ := j.engine.states.open(j.req.Tenant, j.req.State); s.Round > 0 {
+		return j.req.State
+	}
+	return nil
 }
 
 // newJob starts a call with an empty result.

@@ -41,6 +41,17 @@ type legality struct {
 	inFlight []openCall
 }
 
+// Faults lists what a provider would refuse: calls and results that do not pair,
+// roles out of order, blank texts, breakpoints that are too many or in wrong places.
+func (t *Transcript) Faults() []Violation {
+	var f findings
+	judgeMarks(&f, t.marks())
+	for _, found := range t.judge().faults {
+		f.add(RuleLegal, found.index, "%s", found.fault)
+	}
+	return f.list
+}
+
 // judge finds every fault of a transcript.
 func (t *Transcript) judge() legality {
 	j := judge{t: t, lastAssistant: -1}

@@ -6,5 +6,6 @@
 // way: decode, call, encode. decode.go reads either form of a conversation;
 // typed.go and native.go convert and render the two forms; errors.go holds the
 // one table from errors to status codes; chain.go names the interceptors in
-// order; server.go assembles everything and lifecycle.go starts and stops it.
+// order; server.go assembles everything and lifecycle.go starts and stops it. The
+// package httpapi serves the same over HTTP.
 package server

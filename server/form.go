@@ -46,7 +46,7 @@ type rendered struct {
 
 // render returns the conversation in the view that was asked for.
 func render(f form, view elbowroomv1.View) rendered {
-	if view == elbowroomv1.View_VIEW_EDITS {
+	if view == elbowroomv1.View_VIEW_EDITS || view == elbowroomv1.View_VIEW_SPLICES {
 		edits, splices := f.edits()
 		return rendered{edits: edits, splices: splices}
 	}

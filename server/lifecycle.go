@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 
 	"google.golang.org/grpc"
 )
@@ -27,12 +28,23 @@ func (s *Server) Serve(lis net.Listener) error {
 	return nil
 }
 
+// Handler is the server as an HTTP handler that speaks gRPC, for the HTTP edge: what
+// comes through it passes every interceptor. It does not keep [Server.Shutdown]
+// waiting; whoever serves HTTP has to finish its calls first.
+func (s *Server) Handler() http.Handler { return s.grpc }
+
+// Drain makes health say NOT_SERVING and refuses new calls with UNAVAILABLE. Those
+// being worked on are not touched.
+func (s *Server) Drain() {
+	s.health.Shutdown()
+	s.gate.Drain()
+}
+
 // Shutdown drains the server: health says NOT_SERVING first, new calls are
 // refused with UNAVAILABLE, and those being worked on are finished. When ctx ends
 // before that they are broken off and the context's error is returned.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.health.Shutdown()
-	s.gate.Drain()
+	s.Drain()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -16,14 +16,16 @@ type nativeForm struct {
 	// wantEdits is set when splices and program are needed: they lead from the
 	// request's JSON to text.
 	wantEdits bool
-	splices   []conversation.Splice
-	program   []conversation.Op
+	// wantSplices is set when splices alone are.
+	wantSplices bool
+	splices     []conversation.Splice
+	program     []conversation.Op
 	// changed is where the first rewrite began, noChange before it.
 	changed int
 }
 
 func newNativeForm(in *elbowroomv1.NativeRequest, view elbowroomv1.View) *nativeForm {
-	f := &nativeForm{format: in.GetFormat(), changed: noChange, wantEdits: view == elbowroomv1.View_VIEW_EDITS}
+	f := &nativeForm{format: in.GetFormat(), changed: noChange, wantEdits: view == elbowroomv1.View_VIEW_EDITS, wantSplices: view == elbowroomv1.View_VIEW_SPLICES}
 	switch body := in.GetBody().(type) {
 	case *elbowroomv1.NativeRequest_Json:
 		f.text = body.Json
@@ -66,11 +68,18 @@ func (f *nativeForm) apply(rw *conversation.Rewrite) {
 	}
 	f.text = conversation.ApplySplices(f.text, splices)
 	switch {
-	case !f.wantEdits:
+	case !f.wantEdits && !f.wantSplices:
+		return
 	case len(f.splices) == 0:
-		f.splices, f.program = splices, rw.Program()
+		f.splices = splices
 	default:
 		f.splices = conversation.ChainSplices(f.splices, splices)
+	}
+	switch {
+	case f.wantSplices:
+	case len(f.program) == 0:
+		f.program = rw.Program()
+	default:
 		f.program = conversation.ChainPrograms(f.program, rw.Program())
 	}
 }

@@ -208,6 +208,10 @@ func TestEditsGiveTheFullView(t *testing.T) {
 				if spliced := splice(t, nativeText(c), got.GetSplices()); spliced != nativeText(full) {
 					t.Errorf("the splices give\n%s\nwant\n%s", spliced, nativeText(full))
 				}
+				alone := do(t, f, c, elbowroomv1.View_VIEW_SPLICES)
+				if len(alone.GetEdits()) > 0 || alone.GetConversation() != nil || splice(t, nativeText(c), alone.GetSplices()) != nativeText(full) {
+					t.Errorf("VIEW_SPLICES gives %v", alone)
+				}
 				want, followed := sections(t, nativeText(full)), followNative(t, nativeText(c), got.GetEdits())
 				if diff := cmp.Diff(want, followed); diff != "" {
 					t.Errorf("following the edits (-full +edits):\n%s", diff)

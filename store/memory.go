@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -36,6 +37,7 @@ type MemoryOptions struct {
 // goroutine of its own and needs no closing.
 type Memory struct {
 	cache    *otter.Cache[string, entry]
+	now      func() time.Time
 	maxBytes int64
 	// share is the least weight of an entry: with it the bound on bytes is a bound
 	// on entries too, and one policy keeps both.
@@ -44,7 +46,9 @@ type Memory struct {
 
 type entry struct {
 	value []byte
+	// ttl is the life that the last write gave it, until its end; zero for none.
 	ttl   time.Duration
+	until time.Time
 }
 
 var _ Store = (*Memory)(nil)
@@ -63,7 +67,7 @@ func NewMemory(o MemoryOptions) (*Memory, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Memory{maxBytes: o.MaxBytes, share: (o.MaxBytes + o.MaxEntries - 1) / o.MaxEntries}
+	m := &Memory{now: o.Now, maxBytes: o.MaxBytes, share: (o.MaxBytes + o.MaxEntries - 1) / o.MaxEntries}
 	cache, err := otter.New(&otter.Options[string, entry]{
 		MaximumWeight: uint64(o.MaxBytes),
 		Weigher:       func(key string, e entry) uint32 { return uint32(min(m.weight(key, e.value), math.MaxUint32)) },
@@ -101,12 +105,60 @@ func (m *Memory) Set(ctx context.Context, key string, value []byte, ttl time.Dur
 		m.cache.Invalidate(key)
 		return fmt.Errorf("%w: %d bytes, capacity %d", ErrTooLarge, len(key)+len(value), m.maxBytes)
 	}
-	if ttl <= 0 {
-		ttl = math.MaxInt64
-	}
-	// A value that is present and empty stays apart from none at all.
-	m.cache.Set(key, entry{value: append([]byte{}, value...), ttl: ttl})
+	m.cache.Set(key, m.entry(value, ttl))
 	return nil
+}
+
+// entry is a value of its own with its life. A value that is present and empty stays
+// apart from none at all.
+func (m *Memory) entry(value []byte, ttl time.Duration) entry {
+	e := entry{value: append([]byte{}, value...), ttl: ttl}
+	if ttl <= 0 {
+		e.ttl = math.MaxInt64
+	} else {
+		e.until = m.now().Add(ttl)
+	}
+	return e
+}
+
+// Claim implements [Store].
+func (m *Memory) Claim(ctx context.Context, key string, value []byte, ttl time.Duration) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if m.weight(key, value) > m.maxBytes {
+		return false, fmt.Errorf("%w: %d bytes, capacity %d", ErrTooLarge, len(key)+len(value), m.maxBytes)
+	}
+	_, claimed := m.cache.SetIfAbsent(key, m.entry(value, ttl))
+	return claimed, nil
+}
+
+// Add implements [Store].
+func (m *Memory) Add(ctx context.Context, key string, n int64, ttl time.Duration) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	var sum int64
+	var err error
+	m.cache.Compute(key, func(old entry, found bool) (entry, otter.ComputeOp) {
+		before := int64(0)
+		if found {
+			if before, err = strconv.ParseInt(string(old.value), 10, 64); err != nil {
+				err = fmt.Errorf("%w: %.40q", ErrNoNumber, old.value)
+				return old, otter.CancelOp
+			}
+		}
+		sum = before + n
+		fresh := m.entry(strconv.AppendInt(nil, sum, 10), ttl)
+		if found {
+			fresh.ttl, fresh.until = old.ttl, old.until
+			if !old.until.IsZero() {
+				fresh.ttl = old.until.Sub(m.now())
+			}
+		}
+		return fresh, otter.WriteOp
+	})
+	return sum, err
 }
 
 // Delete implements [Store].

@@ -19,7 +19,18 @@ type Store interface {
 	Set(ctx context.Context, key string, value []byte, ttl time.Duration) error
 	// Delete removes a key. A key that is not there is not an error.
 	Delete(ctx context.Context, key string) error
+	// Claim stores a value for ttl unless the key has one, and reports whether it did: of
+	// those who claim a key at one time, one succeeds.
+	Claim(ctx context.Context, key string, value []byte, ttl time.Duration) (claimed bool, err error)
+	// Add adds n to the number that a key holds, 0 where it holds none, and returns the
+	// sum. The first addition gives the key its ttl, which later ones do not prolong.
+	// The value of the key is the sum in decimal; [ErrNoNumber] is returned for a key
+	// that holds anything else.
+	Add(ctx context.Context, key string, n int64, ttl time.Duration) (sum int64, err error)
 }
 
 // ErrTooLarge is returned for a value that exceeds the store's whole capacity.
 var ErrTooLarge = errors.New("the value is larger than the store")
+
+// ErrNoNumber is returned by Add for a key whose value is no number.
+var ErrNoNumber = errors.New("the value is no number")

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs all Go tests. What cannot run here is named; with CI=true it fails instead. Arguments are passed to go test.
+# Runs all tests: those of the clients in other languages, then all Go tests. What cannot run here is named; with CI=true it fails
+# instead. Arguments are passed to go test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,6 +21,9 @@ fi
 if [ ! -d ../shared/data ]; then
   missing '../shared/data does not exist' 'tests over recorded conversations'
 fi
+
+# First, so that the verdict of go test closes the output.
+tools/clients.sh test
 
 set -x
 go test ${race[@]+"${race[@]}"} -timeout 20m "$@" ./...

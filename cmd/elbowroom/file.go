@@ -1,13 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+
+	"github.com/elbowroom/elbowroom/conversation"
 )
 
 // input are the file and the flags of the commands that read one conversation.
@@ -57,7 +57,7 @@ func (in source) conversation(text string) *elbowroomv1.Conversation {
 	case "anthropic":
 		format = elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES
 	case "auto":
-		if looksAnthropic(text) {
+		if conversation.DetectFormat(text) == conversation.FormatAnthropicMessages {
 			format = elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES
 		}
 	}
@@ -65,81 +65,6 @@ func (in source) conversation(text string) *elbowroomv1.Conversation {
 	return &elbowroomv1.Conversation{Native: &elbowroomv1.NativeRequest{
 		Format: format, Body: &elbowroomv1.NativeRequest_JsonBytes{JsonBytes: []byte(text)},
 	}}
-}
-
-// looksAnthropic guesses the form of a body. What only one of the two forms has
-// decides; where a file has nothing of the kind, the model's name does, and what
-// is left is taken for OpenAI's, which the most programs write. JSON that cannot
-// be read is left to the server to refuse.
-func looksAnthropic(text string) bool {
-	var body struct {
-		Model    string            `json:"model"`
-		System   json.RawMessage   `json:"system"`
-		Tools    []json.RawMessage `json:"tools"`
-		Messages []json.RawMessage `json:"messages"`
-	}
-	if strings.HasPrefix(strings.TrimSpace(text), "[") {
-		_ = json.Unmarshal([]byte(text), &body.Messages)
-	} else {
-		_ = json.Unmarshal([]byte(text), &body)
-	}
-	if body.System != nil {
-		return true
-	}
-	for _, raw := range body.Tools {
-		var tool struct {
-			Function    json.RawMessage `json:"function"`
-			InputSchema json.RawMessage `json:"input_schema"`
-		}
-		_ = json.Unmarshal(raw, &tool)
-		if tool.Function != nil || tool.InputSchema != nil {
-			return tool.InputSchema != nil
-		}
-	}
-	for _, raw := range body.Messages {
-		if verdict := formOfMessage(raw); verdict != undecided {
-			return verdict == isAnthropic
-		}
-	}
-	return strings.HasPrefix(body.Model, "claude")
-}
-
-// formVerdict is what one message says about the form of a body.
-type formVerdict int
-
-const (
-	undecided formVerdict = iota
-	isOpenAI
-	isAnthropic
-)
-
-func formOfMessage(raw json.RawMessage) formVerdict {
-	var m struct {
-		Role       string          `json:"role"`
-		Content    json.RawMessage `json:"content"`
-		ToolCalls  json.RawMessage `json:"tool_calls"`
-		ToolCallID json.RawMessage `json:"tool_call_id"`
-	}
-	_ = json.Unmarshal(raw, &m)
-	switch {
-	case m.ToolCalls != nil, m.ToolCallID != nil:
-		return isOpenAI
-	case m.Role == "system", m.Role == "developer", m.Role == "tool", m.Role == "function":
-		return isOpenAI
-	}
-	var blocks []struct {
-		Type string `json:"type"`
-	}
-	_ = json.Unmarshal(m.Content, &blocks)
-	for _, b := range blocks {
-		switch b.Type {
-		case "tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document":
-			return isAnthropic
-		case "image_url", "input_audio", "file", "refusal":
-			return isOpenAI
-		}
-	}
-	return undecided
 }
 
 // write puts the conversation where --out says. What a terminal or a pipe gets

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -45,28 +44,19 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err := s.Warm(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	var listen net.ListenConfig
-	lis, err := listen.Listen(ctx, "tcp", c.GRPCAddr)
+	f, err := newFront(ctx, c, s, secured, log)
 	if err != nil {
-		return fmt.Errorf("grpc_addr: %w", err)
-	}
-	announce(p.stdout, c, lis.Addr().String())
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(lis) }()
-	select {
-	case err := <-served:
 		return err
-	case <-ctx.Done():
 	}
-	fmt.Fprintf(p.stdout, "Stopping: calls have %v to finish\n", c.ShutdownTimeout)
-	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.ShutdownTimeout)
-	defer cancel()
-	err = s.Shutdown(deadline)
-	return errors.Join(err, <-served)
+	announce(p.stdout, c, f)
+	return f.serve(ctx, c.ShutdownTimeout, func() {
+		fmt.Fprintf(p.stdout, "Stopping: calls have %v to finish\n", c.ShutdownTimeout)
+	})
 }
 
 // announce says what is on.
-func announce(out io.Writer, c *config.Config, addr string) {
+func announce(out io.Writer, c *config.Config, f *front) {
+	addr := f.grpc.Addr().String()
 	on := map[bool]string{true: "ENABLED", false: "DISABLED"}[c.Compression.Enabled]
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "%s: %s\n", name, fmt.Sprintf(format, args...))
@@ -75,7 +65,7 @@ func announce(out io.Writer, c *config.Config, addr string) {
 	line("gRPC", "%s", addr)
 	line("TLS", "%s", transport(c))
 	line("Authentication", "%s", authentication(c, addr))
-	line("HTTP/JSON", "off")
+	line("HTTP/JSON", "%s", f.httpAddr())
 	line("Admin", "off")
 	line("Compression, agent layer", "%s (from %s of the window%s; tail %s of that, at least the last %d messages)",
 		on, percent(c.Compression.Threshold), modelThresholds(c.Compression.ModelThresholds), percent(c.Compression.TargetRatio), c.Compression.ProtectLastN)

@@ -47,7 +47,7 @@ func serve(t *testing.T, args ...string) (addr string, b background) {
 	b = background{out: newSyncBuffer(), cancel: cancel, code: make(chan int, 1)}
 	var stderr bytes.Buffer
 	go func() {
-		b.code <- run(ctx, process{args: append([]string{"serve", "--grpc-addr", "127.0.0.1:0"}, args...), stdout: b.out, stderr: &stderr})
+		b.code <- run(ctx, process{args: append([]string{"serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0"}, args...), stdout: b.out, stderr: &stderr})
 	}()
 	t.Cleanup(cancel)
 	where := regexp.MustCompile(`(?m)^gRPC: (\S+)$`)
@@ -74,7 +74,7 @@ func TestServeSaysWhatIsOnAnswersAndStops(t *testing.T) {
 	if code := b.stop(); code != exitOK {
 		t.Errorf("exit code %d after the signal", code)
 	}
-	golden(t, "serve", strings.ReplaceAll(b.out.String(), addr, "ADDR"))
+	golden(t, "serve", regexp.MustCompile(`HTTP/JSON: 127.0.0.1:\d+`).ReplaceAllString(strings.ReplaceAll(b.out.String(), addr, "ADDR"), "HTTP/JSON: HTTPADDR"))
 	if got := runArgs(t, "healthcheck", "--server", addr, "--timeout", "1s"); got.code != exitError {
 		t.Errorf("healthcheck after the end: %+v", got)
 	}
@@ -100,9 +100,14 @@ func TestServeSaysWhoMayCall(t *testing.T) {
 func TestAnAddressInUseIsAnError(t *testing.T) {
 	addr, b := serve(t)
 	defer b.stop()
-	got := runArgs(t, "serve", "--grpc-addr", addr)
-	if got.code != exitError || !strings.Contains(got.stderr, "grpc_addr") || !strings.Contains(got.stderr, "in use") {
-		t.Errorf("%+v", got)
+	for key, args := range map[string][]string{
+		"grpc_addr": {"--grpc-addr", addr, "--http-addr", ""},
+		"http_addr": {"--grpc-addr", "127.0.0.1:0", "--http-addr", addr},
+	} {
+		got := runArgs(t, append([]string{"serve"}, args...)...)
+		if got.code != exitError || !strings.Contains(got.stderr, key) || !strings.Contains(got.stderr, "in use") {
+			t.Errorf("%s: %+v", key, got)
+		}
 	}
 }
 
@@ -172,33 +177,5 @@ func TestStandardInputIsAFile(t *testing.T) {
 	piped := runWith(t, process{stdin: bytes.NewReader(text)}, "count", "-")
 	if file != piped || file.code != exitOK {
 		t.Errorf("from the file: %+v\nfrom standard input: %+v", file, piped)
-	}
-}
-
-func TestTheFormIsRecognised(t *testing.T) {
-	for _, c := range []struct {
-		name, json string
-		anthropic  bool
-	}{
-		{"a system key", `{"system":"x","messages":[]}`, true},
-		{"a system message", `{"model":"claude-3","messages":[{"role":"system","content":"x"}]}`, false},
-		{"a developer message", `[{"role":"developer","content":"x"}]`, false},
-		{"tool calls", `[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[]}]`, false},
-		{"a tool message", `[{"role":"tool","tool_call_id":"1","content":"x"}]`, false},
-		{"a tool_use block", `[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"text","text":"x"},{"type":"tool_use"}]}]`, true},
-		{"a tool_result block", ` [{"role":"user","content":[{"type":"tool_result"}]}]`, true},
-		{"an image block", `[{"role":"user","content":[{"type":"image"}]}]`, true},
-		{"an image_url part", `[{"role":"user","content":[{"type":"image_url"}]}]`, false},
-		{"tools with input_schema", `{"tools":[{"name":"f","input_schema":{}}],"messages":[]}`, true},
-		{"tools with function", `{"model":"claude","tools":[{"type":"function","function":{}}],"messages":[]}`, false},
-		{"plain text and Claude", `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"x"}]}`, true},
-		{"plain text and Claude by OpenRouter", `{"model":"anthropic/claude-sonnet-4.5","messages":[{"role":"user","content":"x"}]}`, false},
-		{"plain text", `[{"role":"user","content":"x"}]`, false},
-		{"broken JSON", `{"messages":`, false},
-		{"nothing", ``, false},
-	} {
-		if got := looksAnthropic(c.json); got != c.anthropic {
-			t.Errorf("%s: Anthropic %v, want %v", c.name, got, c.anthropic)
-		}
 	}
 }

@@ -61,7 +61,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured 
 		return nil, err
 	}
 	steps, err := ladder.New(ladder.Options{
-		Rungs: rungs.list, Store: memory, CallLimit: c.Summarizer.CallLimit, Observe: telemetry.LogSummarizerCalls(log),
+		Rungs: rungs.list, Store: memory, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: telemetry.LogSummarizerCalls(log),
 	})
 	if err != nil {
 		return nil, err

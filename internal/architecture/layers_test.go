@@ -28,7 +28,7 @@ var testModules = []string{
 }
 
 // testHouse may be used by every test: real conversations, stand-ins, and the checker that knows answers from outside only.
-var testHouse = []string{"internal/testdata/...", "internal/testutil/...", "internal/wiredouble", "conformance/..."}
+var testHouse = []string{"internal/testdata/...", "internal/testutil/...", "internal/wiredouble", "internal/agentdouble", "conformance/..."}
 
 // layers is the one table of who may import whom:
 // cmd -> server -> {compressor, breakpoints} -> {summarizer, tokens} -> conversation.
@@ -92,9 +92,14 @@ var layers = []layer{
 		tests:   []string{"breakpoints"},
 	},
 	{dir: "store", modules: []string{"github.com/maypok86/otter/v2"}},
+	{dir: "store/redis", house: []string{"store"}, modules: []string{"github.com/redis/rueidis"}, tests: []string{"store/storetest"}},
 	{dir: "server", house: without(anything, "clients/...", "conformance/..."), modules: []string{"*"}, tests: []string{"clients/..."}},
 	{dir: "gen", modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf", "buf.build/gen/go/bufbuild/protovalidate"}},
-	{dir: "clients/go", house: []string{"gen/..."}, modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf"}, tests: []string{"*"}},
+	{
+		dir: "clients/go", house: []string{"gen/..."},
+		modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/rpc"},
+		tests:   slices.Concat(anything, []string{"*"}),
+	},
 	// Judges answers from the outside: it must not share a mistake with what it judges, so nothing of the engine.
 	// Its tests hold it against the whole service.
 	{
@@ -113,11 +118,18 @@ var layers = []layer{
 		dir: "internal/wiredouble", house: []string{"gen/..."},
 		modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/rpc"},
 	},
+	// Test support: a model that judges the loop's requests with the conformance checker.
+	{dir: "internal/agentdouble", house: []string{"conformance"}, tests: []string{"conformance"}},
 	{dir: "internal/testutil", house: anything, modules: []string{"*"}},
 	{dir: "internal/tools", house: anything, modules: []string{"*"}},
 	{
 		dir:   "internal/architecture",
 		tests: []string{"gen/...", "google.golang.org/protobuf", "buf.build/gen/go/bufbuild/protovalidate"},
+	},
+	{
+		dir: "examples", house: []string{"clients/go", "gen/..."},
+		modules: []string{"github.com/anthropics/anthropic-sdk-go/v2", "github.com/openai/openai-go/v3", "google.golang.org/grpc"},
+		tests:   slices.Concat(anything, []string{"*"}),
 	},
 	{dir: "bench", house: anything, modules: []string{"*"}},
 	{dir: "evals", house: anything, modules: []string{"*"}},

@@ -8,7 +8,7 @@ import (
 // placeholder, embed, prefix, negatable and mapsep by the command line parser.
 type Config struct {
 	GRPCAddr  string `key:"grpc_addr" name:"grpc-addr" default:"127.0.0.1:50051" placeholder:"HOST:PORT" help:"Address of the gRPC service."`
-	HTTPAddr  string `key:"http_addr" name:"http-addr" default:"" placeholder:"HOST:PORT" help:"Address of the HTTP/JSON edge. Not built yet: leave it empty."`
+	HTTPAddr  string `key:"http_addr" name:"http-addr" default:"127.0.0.1:8051" placeholder:"HOST:PORT" help:"Address of the same service over HTTP: Connect, gRPC-Web, JSON, and POST /v1/compress for gateways. Empty: off."`
 	AdminAddr string `key:"admin_addr" name:"admin-addr" default:"" placeholder:"HOST:PORT" help:"Address of metrics and profiles. Not built yet: leave it empty."`
 	Insecure  bool   `key:"insecure" default:"false" help:"Serve on a non-loopback address although callers are not authenticated."`
 	LogLevel  string `key:"log_level" default:"info" placeholder:"LEVEL" help:"Least severe log lines written: debug, info, warn or error."`
@@ -22,6 +22,7 @@ type Config struct {
 	Summarizer    Summarizer    `key:"summarizer" embed:"" prefix:"summarizer-"`
 	Compression   Compression   `key:"compression" embed:"" prefix:"compression-"`
 	PromptCaching PromptCaching `key:"prompt_caching" embed:"" prefix:"prompt-caching-"`
+	HTTP          HTTP          `key:"http" embed:"" prefix:"http-"`
 	Count         Count         `key:"count" embed:"" prefix:"count-"`
 	Limits        Limits        `key:"limits" embed:"" prefix:"limits-"`
 	Keepalive     Keepalive     `key:"keepalive" embed:"" prefix:"keepalive-"`
@@ -86,17 +87,23 @@ type Count struct {
 	Concurrency int           `key:"concurrency" default:"8" placeholder:"N" help:"Provider counts at one time; more wait within their timeout."`
 }
 
+// HTTP says who may use the HTTP edge besides programs.
+type HTTP struct {
+	AllowedOrigins []string `key:"allowed_origins" default:"" placeholder:"ORIGIN" help:"Origins whose web pages may call the HTTP edge, for example https://app.example; * is any. Empty: none."`
+}
+
 // Limits bound what callers may cost.
 type Limits struct {
-	MaxMessageBytes      Bytes   `key:"max_message_bytes" default:"64MiB" placeholder:"BYTES" help:"Largest request; a response may have twice that."`
-	MaxInFlightBytes     Bytes   `key:"max_in_flight_bytes" default:"512MiB" placeholder:"BYTES" help:"Requests being worked on together; one that exceeds it is refused with RESOURCE_EXHAUSTED."`
-	MaxKeptBytes         Bytes   `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; those used least go first. 0: none are held."`
-	MaxConcurrentStreams int     `key:"max_concurrent_streams" default:"256" placeholder:"N" help:"Calls at one time of one connection; more wait."`
-	TenantRate           float64 `key:"tenant_rate" default:"0" placeholder:"UNITS" help:"Units of cost that one tenant may use a second: 5 for Compress, Prepare and SimulateCache, 1 for the others, and 1 for every 64 KiB. 0: no bound."`
-	TenantBurst          int     `key:"tenant_burst" default:"200" placeholder:"UNITS" help:"Units of cost that one tenant may use at once after a pause, with limits.tenant_rate."`
-	TenantConcurrency    int     `key:"tenant_concurrency" default:"0" placeholder:"N" help:"Calls of one tenant at one time. 0: no bound."`
-	MaxDepth             int     `key:"max_depth" default:"512" placeholder:"N" help:"Deepest nesting of values in a conversation."`
-	MaxBlocks            int     `key:"max_blocks" default:"200000" placeholder:"N" help:"Messages, blocks and tools of one conversation together."`
+	MaxMessageBytes        Bytes   `key:"max_message_bytes" default:"64MiB" placeholder:"BYTES" help:"Largest request; a response may have twice that."`
+	MaxInFlightBytes       Bytes   `key:"max_in_flight_bytes" default:"512MiB" placeholder:"BYTES" help:"Requests being worked on together; one that exceeds it is refused with RESOURCE_EXHAUSTED."`
+	MaxKeptBytes           Bytes   `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; those used least go first. 0: none are held."`
+	MaxConcurrentStreams   int     `key:"max_concurrent_streams" default:"256" placeholder:"N" help:"Calls at one time of one connection; more wait."`
+	TenantRate             float64 `key:"tenant_rate" default:"0" placeholder:"UNITS" help:"Units of cost that one tenant may use a second: 5 for Compress, Prepare and SimulateCache, 1 for the others, and 1 for every 64 KiB. 0: no bound."`
+	TenantBurst            int     `key:"tenant_burst" default:"200" placeholder:"UNITS" help:"Units of cost that one tenant may use at once after a pause, with limits.tenant_rate."`
+	TenantConcurrency      int     `key:"tenant_concurrency" default:"0" placeholder:"N" help:"Calls of one tenant at one time. 0: no bound."`
+	TenantSummarizerTokens int     `key:"tenant_summarizer_tokens" default:"0" placeholder:"TOKENS" help:"Tokens that summarizing models may read and write for one tenant in an hour; after that the embedded summarizer takes over. 0: no bound."`
+	MaxDepth               int     `key:"max_depth" default:"512" placeholder:"N" help:"Deepest nesting of values in a conversation."`
+	MaxBlocks              int     `key:"max_blocks" default:"200000" placeholder:"N" help:"Messages, blocks and tools of one conversation together."`
 }
 
 // Keepalive says how connections are kept.

@@ -34,6 +34,7 @@ func load(t *testing.T, src config.Sources) *config.Config {
 func TestDefaultsAreThePublishedOnes(t *testing.T) {
 	want := &config.Config{
 		GRPCAddr:    "127.0.0.1:50051",
+		HTTPAddr:    "127.0.0.1:8051",
 		LogLevel:    "info",
 		Summarizers: []string{"extractive"},
 		TLS:         config.TLS{ClientAuth: "require"},
@@ -44,6 +45,7 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 			ModelThresholds: map[string]float64{},
 		},
 		PromptCaching: config.PromptCaching{CacheTTL: "5m"},
+		HTTP:          config.HTTP{AllowedOrigins: []string{}},
 		Count:         config.Count{Providers: []string{}, Timeout: 5 * time.Second, Concurrency: 8},
 		Limits: config.Limits{
 			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxKeptBytes: 128 << 20, MaxConcurrentStreams: 256, TenantBurst: 200, MaxDepth: 512, MaxBlocks: 200_000,
@@ -181,7 +183,9 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"no room for provider counts", "count: {concurrency: 0}", nil, nil, "count.concurrency: 0 is less than 1"},
 		{"an unknown log level", "log_level: loud", nil, nil, `log_level: "loud" is not one of debug, info, warn, error`},
 		{"an address without a port", "grpc_addr: 127.0.0.1", nil, nil, `grpc_addr: "127.0.0.1" is not of the form HOST:PORT`},
-		{"the HTTP edge", "http_addr: 127.0.0.1:8051", nil, nil, "http_addr: not built yet, leave it empty"},
+		{"an open address of the HTTP edge", "http_addr: 0.0.0.0:8051", nil, nil, "http_addr: 0.0.0.0:8051 can be reached from other machines and callers are not authenticated; " +
+			"use 127.0.0.1, set auth.tokens_file, auth.jwt_issuer or auth.certificates, or add --insecure (insecure: true) where the network keeps strangers out"},
+		{"an origin that is none", "http: {allowed_origins: [app.example]}", nil, nil, `http.allowed_origins: "app.example" is not of the form https://HOST[:PORT]`},
 		{"the admin port", "admin_addr: 127.0.0.1:9051", nil, nil, "admin_addr: not built yet, leave it empty"},
 		{"a certificate without its key", "tls: {cert_file: a}", nil, nil, "tls: cert_file and key_file go together"},
 		{"client authorities without TLS", "tls: {client_ca_file: a}", nil, nil, "tls.client_ca_file: without tls.cert_file there is no TLS"},

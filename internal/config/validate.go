@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,8 +13,9 @@ import (
 // Validate checks what types cannot. Errors begin with the key.
 func (c *Config) Validate() error {
 	checks := []error{
-		c.checkGRPCAddr(),
-		notBuilt("http_addr", c.HTTPAddr),
+		c.checkAddr("grpc_addr", c.GRPCAddr),
+		c.checkHTTPAddr(),
+		c.checkOrigins(),
 		notBuilt("admin_addr", c.AdminAddr),
 		oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error"),
 		c.checkTLS(),
@@ -38,6 +40,7 @@ func (c *Config) Validate() error {
 		atLeast("limits.tenant_rate", c.Limits.TenantRate, 0),
 		atLeast("limits.tenant_burst", c.Limits.TenantBurst, 1),
 		atLeast("limits.tenant_concurrency", c.Limits.TenantConcurrency, 0),
+		atLeast("limits.tenant_summarizer_tokens", c.Limits.TenantSummarizerTokens, 0),
 		atLeast("limits.max_depth", c.Limits.MaxDepth, 1),
 		atLeast("limits.max_blocks", c.Limits.MaxBlocks, 1),
 		positive("keepalive.time", c.Keepalive.Time),
@@ -56,18 +59,36 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// checkGRPCAddr lets nothing but this machine in where nobody is authenticated,
-// unless told so.
-func (c *Config) checkGRPCAddr() error {
-	host, _, err := net.SplitHostPort(c.GRPCAddr)
+// checkAddr lets nothing but this machine in where nobody is authenticated, unless
+// told so.
+func (c *Config) checkAddr(key, value string) error {
+	host, _, err := net.SplitHostPort(value)
 	if err != nil {
-		return fmt.Errorf("grpc_addr: %q is not of the form HOST:PORT", c.GRPCAddr)
+		return fmt.Errorf("%s: %q is not of the form HOST:PORT", key, value)
 	}
 	if c.Insecure || c.Auth.Enabled() || IsLoopback(host) {
 		return nil
 	}
-	return fmt.Errorf("grpc_addr: %s can be reached from other machines and callers are not authenticated; "+
-		"use 127.0.0.1, set auth.tokens_file, auth.jwt_issuer or auth.certificates, or add --insecure (insecure: true) where the network keeps strangers out", c.GRPCAddr)
+	return fmt.Errorf("%s: %s can be reached from other machines and callers are not authenticated; "+
+		"use 127.0.0.1, set auth.tokens_file, auth.jwt_issuer or auth.certificates, or add --insecure (insecure: true) where the network keeps strangers out", key, value)
+}
+
+func (c *Config) checkHTTPAddr() error {
+	if c.HTTPAddr == "" {
+		return nil
+	}
+	return c.checkAddr("http_addr", c.HTTPAddr)
+}
+
+// checkOrigins takes origins as browsers send them: without a path, not even a slash.
+func (c *Config) checkOrigins() error {
+	for _, origin := range c.HTTP.AllowedOrigins {
+		u, err := url.Parse(origin)
+		if origin != "*" && (err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin) {
+			return fmt.Errorf("http.allowed_origins: %q is not of the form https://HOST[:PORT]", origin)
+		}
+	}
+	return nil
 }
 
 // IsLoopback reports whether a host names this machine and nothing else. A name

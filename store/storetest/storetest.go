@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,13 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		{"a ttl of zero keeps the entry", noTTL},
 		{"a deleted key is gone and deleting again is no error", remove},
 		{"values are copied in and out", copies},
+		{"a key is claimed once", claim},
+		{"a claim ends with its ttl or when it is deleted", claimEnds},
+		{"of many who claim a key one succeeds", claimRace},
+		{"numbers are added up", add},
+		{"a sum lives from its first addition on", addExpires},
+		{"text is no number", addText},
+		{"no addition is lost", addRace},
 		{"a cancelled call fails with the context's error", cancelled},
 		{"concurrent use is safe", concurrent},
 	} {
@@ -176,6 +184,12 @@ func cancelled(t *testing.T, f Fixture) {
 	if err := f.Store.Delete(ctx, "k"); !errors.Is(err, context.Canceled) {
 		t.Errorf("Delete: %v, want context.Canceled", err)
 	}
+	if _, err := f.Store.Claim(ctx, "k", nil, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("Claim: %v, want context.Canceled", err)
+	}
+	if _, err := f.Store.Add(ctx, "k", 1, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("Add: %v, want context.Canceled", err)
+	}
 }
 
 // concurrent has several writers of the same keys and checks that a reader only
@@ -210,4 +224,110 @@ func concurrent(t *testing.T, f Fixture) {
 		})
 	}
 	group.Wait()
+}
+
+func claim(t *testing.T, f Fixture) {
+	for i, wantClaimed := range []bool{true, false, false} {
+		claimed, err := f.Store.Claim(t.Context(), "k", fmt.Append(nil, i), time.Minute)
+		if err != nil || claimed != wantClaimed {
+			t.Fatalf("claim %d: %v, %v", i, claimed, err)
+		}
+	}
+	want(t, f.Store, "k", []byte("0"))
+	set(t, f.Store, "taken", []byte("v"), time.Minute)
+	if claimed, err := f.Store.Claim(t.Context(), "taken", nil, time.Minute); err != nil || claimed {
+		t.Errorf("a key that was set: %v, %v", claimed, err)
+	}
+}
+
+func claimEnds(t *testing.T, f Fixture) {
+	for _, end := range []func(){
+		func() { f.Advance(time.Minute) },
+		func() {
+			if err := f.Store.Delete(t.Context(), "k"); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		if claimed, err := f.Store.Claim(t.Context(), "k", []byte("v"), 30*time.Second); err != nil || !claimed {
+			t.Fatalf("%v, %v", claimed, err)
+		}
+		end()
+		want(t, f.Store, "k", nil)
+	}
+}
+
+func claimRace(t *testing.T, f Fixture) {
+	var group sync.WaitGroup
+	var claims atomic.Int64
+	for range 16 {
+		group.Go(func() {
+			claimed, err := f.Store.Claim(t.Context(), "k", []byte("v"), time.Minute)
+			if err != nil {
+				t.Error(err)
+			}
+			if claimed {
+				claims.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if claims.Load() != 1 {
+		t.Errorf("%d claims succeeded", claims.Load())
+	}
+}
+
+// sum adds and checks the sum.
+func sum(t *testing.T, s store.Store, key string, n int64, ttl time.Duration, wantSum int64) {
+	t.Helper()
+	if got, err := s.Add(t.Context(), key, n, ttl); err != nil || got != wantSum {
+		t.Errorf("Add(%q, %d) = %d, %v; want %d", key, n, got, err, wantSum)
+	}
+}
+
+func add(t *testing.T, f Fixture) {
+	sum(t, f.Store, "k", 5, time.Minute, 5)
+	sum(t, f.Store, "k", 0, time.Minute, 5)
+	sum(t, f.Store, "k", -7, time.Minute, -2)
+	sum(t, f.Store, "other", 1<<40, 0, 1<<40)
+	want(t, f.Store, "k", []byte("-2"))
+	set(t, f.Store, "k", []byte("41"), time.Minute)
+	sum(t, f.Store, "k", 1, time.Minute, 42)
+}
+
+func addExpires(t *testing.T, f Fixture) {
+	sum(t, f.Store, "k", 1, 30*time.Second, 1)
+	sum(t, f.Store, "forever", 1, 0, 1)
+	f.Advance(20 * time.Second)
+	sum(t, f.Store, "k", 1, 30*time.Second, 2)
+	f.Advance(11 * time.Second)
+	sum(t, f.Store, "k", 1, 30*time.Second, 1)
+	f.Advance(1000 * time.Hour)
+	sum(t, f.Store, "forever", 1, time.Second, 2)
+	f.Advance(time.Minute)
+	want(t, f.Store, "forever", []byte("2"))
+}
+
+func addText(t *testing.T, f Fixture) {
+	set(t, f.Store, "k", []byte("text"), time.Minute)
+	if _, err := f.Store.Add(t.Context(), "k", 1, time.Minute); !errors.Is(err, store.ErrNoNumber) {
+		t.Errorf("%v, want ErrNoNumber", err)
+	}
+	want(t, f.Store, "k", []byte("text"))
+}
+
+func addRace(t *testing.T, f Fixture) {
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 100 {
+				if _, err := f.Store.Add(t.Context(), "k", 3, time.Minute); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	want(t, f.Store, "k", []byte("2400"))
 }

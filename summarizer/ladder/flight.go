@@ -45,7 +45,8 @@ type piece struct {
 }
 
 // flightCall is a call that can be shared.
-type flightCall func(ctx context.Context, onText func(text string, restart bool)) (summarizer.Response, error)
+// reused says that nothing was called for it.
+type flightCall func(ctx context.Context, onText func(text string, restart bool)) (response summarizer.Response, reused bool, err error)
 
 // errPanic is a summarizer that panicked. The value may hold text of the
 // conversation, so only its type is told.
@@ -54,6 +55,7 @@ var errPanic = errors.New("the summarizer panicked")
 // landed is the result of a call.
 type landed struct {
 	response summarizer.Response
+	reused   bool
 	err      error
 }
 
@@ -79,7 +81,7 @@ func (f *flights) do(
 		case r := <-results:
 			f.leave(key, fl, nil)
 			done, _ := r.Val.(landed)
-			return done.response, !first, done.err
+			return done.response, !first || done.reused, done.err
 		case <-ctx.Done():
 			f.leave(key, fl, ctx.Err())
 			return summarizer.Response{}, !first, ctx.Err()
@@ -116,8 +118,8 @@ func (fl *flight) land(call flightCall) (result landed) {
 			result = landed{err: fmt.Errorf("%w: %T", errPanic, r)}
 		}
 	}()
-	response, err := call(fl.ctx, fl.add)
-	return landed{response, err}
+	response, reused, err := call(fl.ctx, fl.add)
+	return landed{response, reused, err}
 }
 
 // close ends every call.

@@ -31,6 +31,7 @@ const (
 const (
 	CodeNoTime      = "no_time"      // the caller's deadline leaves no time for the call
 	CodeCoolingDown = "cooling_down" // the session's earlier calls failed
+	CodeBudget      = "budget"       // the tenant has used up its tokens
 	CodeFailed      = "failed"       // anything else
 )
 
@@ -38,7 +39,8 @@ const (
 type Options struct {
 	// Rungs are the summarizers, best first. Required: at least one.
 	Rungs []summarizer.Summarizer
-	// Store holds cooldowns and finished summaries. Required.
+	// Store holds cooldowns, budgets and finished summaries, and says which of the
+	// servers that share it makes a call. Required.
 	Store store.Store
 	// CallLimit bounds one rung's work on one request. Default 3 minutes.
 	CallLimit time.Duration
@@ -48,6 +50,9 @@ type Options struct {
 	Linger time.Duration
 	// Keep is how long finished summaries are found again. Default 24 hours.
 	Keep time.Duration
+	// TenantTokens bounds what language models read and write for one tenant in an
+	// hour, in tokens. 0: no bound.
+	TenantTokens int64
 	// Observe, when not nil, is told of every rung that was tried.
 	Observe func(ctx context.Context, call Observation)
 	// Now is the clock of cooldowns; nil means time.Now.
@@ -60,6 +65,8 @@ type Ladder struct {
 	cooldowns cooldowns
 	finished  finished
 	flights   flights
+	leases    leases
+	budgets   budgets
 	observe   func(context.Context, Observation)
 }
 
@@ -91,6 +98,8 @@ func New(o Options) (*Ladder, error) {
 		cooldowns: cooldowns{store: o.Store, now: o.Now},
 		finished:  finished{store: o.Store, keep: o.Keep},
 		flights:   flights{limit: o.CallLimit, linger: o.Linger},
+		leases:    leases{store: o.Store, finished: finished{store: o.Store, keep: o.Keep}},
+		budgets:   budgets{store: o.Store, now: o.Now, tokens: o.TenantTokens},
 		observe:   o.Observe,
 	}, nil
 }

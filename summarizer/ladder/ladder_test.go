@@ -453,9 +453,15 @@ func (lame) Set(context.Context, string, []byte, time.Duration) error {
 	return errors.New("gone")
 }
 func (lame) Delete(context.Context, string) error { return errors.New("gone") }
+func (lame) Claim(context.Context, string, []byte, time.Duration) (bool, error) {
+	return false, errors.New("gone")
+}
+func (lame) Add(context.Context, string, int64, time.Duration) (int64, error) {
+	return 0, errors.New("gone")
+}
 
 func TestALostStoreCostsNoAnswer(t *testing.T) {
-	l, err := New(Options{Rungs: []summarizer.Summarizer{broken("a", errOverloaded), writes("b", "B")}, Store: lame{}})
+	l, err := New(Options{Rungs: []summarizer.Summarizer{broken("a", errOverloaded), writes("b", "B")}, Store: lame{}, TenantTokens: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

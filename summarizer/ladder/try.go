@@ -100,7 +100,7 @@ func (l *Ladder) ask(ctx context.Context, rung summarizer.Summarizer, call *Call
 		defer cancel()
 	}
 	announce(call, rung)
-	response, reused, err = l.flights.do(limited, key, call.Request.OnText, l.call(rung, call.Request, key))
+	response, reused, err = l.flights.do(limited, key, call.Request.OnText, l.call(rung, call, key))
 	switch {
 	case err == nil:
 		l.cooldowns.succeed(ctx, where)
@@ -108,6 +108,7 @@ func (l *Ladder) ask(ctx context.Context, rung summarizer.Summarizer, call *Call
 	case limited.Err() != nil: // nor does a deadline too short for it
 		response.Calls = max(response.Calls, 1)
 		err = &summarizer.BackendError{Failure: summarizer.FailureTimeout, Err: errors.New("no answer within the caller's deadline")}
+	case errors.Is(err, errBudget): // nor does a budget that is used up
 	default:
 		// One call failed, however many waited for it.
 		wait := l.cooldowns.left(ctx, where)
@@ -120,21 +121,30 @@ func (l *Ladder) ask(ctx context.Context, rung summarizer.Summarizer, call *Call
 }
 
 // call is the work that identical requests share: one summary, checked and stored.
-func (l *Ladder) call(rung summarizer.Summarizer, req summarizer.Request, key string) flightCall {
-	return func(ctx context.Context, onText func(string, bool)) (summarizer.Response, error) {
-		// A request that came while an identical one was finishing finds its result here.
-		if found, ok := l.finished.get(ctx, key); ok {
-			return found, nil
+func (l *Ladder) call(rung summarizer.Summarizer, call *Call, key string) flightCall {
+	req, tenant := call.Request, call.Tenant
+	return func(ctx context.Context, onText func(string, bool)) (response summarizer.Response, reused bool, err error) {
+		// A request that came while an identical one was finishing, here or on another
+		// server, finds its result.
+		release, found, ok := l.leases.take(ctx, key)
+		if ok {
+			return found, true, nil
 		}
+		defer release()
+		settle, err := l.budgets.reserve(ctx, tenant, &req)
+		if err != nil {
+			return response, false, err
+		}
+		defer func() { settle(response.PromptTokens + response.CompletionTokens) }()
 		req.OnText = onText
-		response, err := rung.Summarize(ctx, req)
+		response, err = rung.Summarize(ctx, req)
 		if err == nil {
 			err = accept(response, req.Budget)
 		}
 		if err == nil {
 			l.finished.put(context.WithoutCancel(ctx), key, response)
 		}
-		return response, err
+		return response, false, err
 	}
 }
 
@@ -157,6 +167,8 @@ func codeOf(err error) string {
 		return CodeNoTime
 	case errors.Is(err, errCoolingDown):
 		return CodeCoolingDown
+	case errors.Is(err, errBudget):
+		return CodeBudget
 	case errors.Is(err, context.DeadlineExceeded):
 		return string(summarizer.FailureTimeout)
 	case errors.Is(err, summarizer.ErrBudgetTooSmall):

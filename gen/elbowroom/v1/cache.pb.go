@@ -439,7 +439,7 @@ type ApplyCacheControlResponse struct {
 	Conversation *Conversation `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	// VIEW_EDITS: the edit program. Empty when nothing changed.
 	Edits []*Edit `protobuf:"bytes,2,rep,name=edits,proto3" json:"edits,omitempty"`
-	// VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+	// VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
 	Splices []*Splice `protobuf:"bytes,3,rep,name=splices,proto3" json:"splices,omitempty"`
 	// The breakpoints that the result carries, in prompt order.
 	Breakpoints []*Breakpoint `protobuf:"bytes,4,rep,name=breakpoints,proto3" json:"breakpoints,omitempty"`

@@ -1032,13 +1032,13 @@ type CompressResponse struct {
 	Conversation *Conversation `protobuf:"bytes,2,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	// VIEW_EDITS: the edit program. Empty when nothing changed.
 	Edits []*Edit `protobuf:"bytes,3,rep,name=edits,proto3" json:"edits,omitempty"`
-	// VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+	// VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
 	Splices []*Splice `protobuf:"bytes,4,rep,name=splices,proto3" json:"splices,omitempty"`
 	// What was kept, shortened, summarized, repaired and lost.
 	Report *CompressionReport `protobuf:"bytes,5,opt,name=report,proto3" json:"report,omitempty"`
 	// The summary's body, without the frame that marks it in the conversation. Empty when none was written.
 	Summary string `protobuf:"bytes,6,opt,name=summary,proto3" json:"summary,omitempty"`
-	// Pass it back with the next request. Empty when there is no summary.
+	// Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
 	CompressionState []byte `protobuf:"bytes,7,opt,name=compression_state,json=compressionState,proto3" json:"compression_state,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

@@ -357,13 +357,13 @@ type PrepareResponse struct {
 	Conversation *Conversation `protobuf:"bytes,2,opt,name=conversation,proto3" json:"conversation,omitempty"`
 	// VIEW_EDITS: the edit program from the request's conversation to the result. Empty when nothing changed.
 	Edits []*Edit `protobuf:"bytes,3,rep,name=edits,proto3" json:"edits,omitempty"`
-	// VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+	// VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
 	Splices []*Splice `protobuf:"bytes,4,rep,name=splices,proto3" json:"splices,omitempty"`
 	// What Compress did, in detail.
 	Report *CompressionReport `protobuf:"bytes,5,opt,name=report,proto3" json:"report,omitempty"`
 	// The summary's body. Empty when none was written.
 	Summary string `protobuf:"bytes,6,opt,name=summary,proto3" json:"summary,omitempty"`
-	// Pass it back with the next request. Empty when there is no summary.
+	// Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
 	CompressionState []byte `protobuf:"bytes,7,opt,name=compression_state,json=compressionState,proto3" json:"compression_state,omitempty"`
 	// The breakpoints that the result carries. Indices are positions in the result.
 	Breakpoints []*Breakpoint `protobuf:"bytes,8,rep,name=breakpoints,proto3" json:"breakpoints,omitempty"`

@@ -209,6 +209,8 @@ const (
 	View_VIEW_FULL View = 1
 	// Only what changed: edits, and splices for the native form. For callers that hold the original.
 	View_VIEW_EDITS View = 2
+	// As VIEW_EDITS, but for the native form with splices alone: the least that can be sent. Edits hold whole changed messages beside.
+	View_VIEW_SPLICES View = 3
 )
 
 // Enum value maps for View.
@@ -217,11 +219,13 @@ var (
 		0: "VIEW_UNSPECIFIED",
 		1: "VIEW_FULL",
 		2: "VIEW_EDITS",
+		3: "VIEW_SPLICES",
 	}
 	View_value = map[string]int32{
 		"VIEW_UNSPECIFIED": 0,
 		"VIEW_FULL":        1,
 		"VIEW_EDITS":       2,
+		"VIEW_SPLICES":     3,
 	}
 )
 
@@ -1882,12 +1886,13 @@ const file_elbowroom_v1_conversation_proto_rawDesc = "" +
 	"\x15CACHE_TTL_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fCACHE_TTL_5M\x10\x01\x12\x10\n" +
 	"\fCACHE_TTL_1H\x10\x02\x12\x11\n" +
-	"\rCACHE_TTL_30M\x10\x03*;\n" +
+	"\rCACHE_TTL_30M\x10\x03*M\n" +
 	"\x04View\x12\x14\n" +
 	"\x10VIEW_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tVIEW_FULL\x10\x01\x12\x0e\n" +
 	"\n" +
-	"VIEW_EDITS\x10\x02*_\n" +
+	"VIEW_EDITS\x10\x02\x12\x10\n" +
+	"\fVIEW_SPLICES\x10\x03*_\n" +
 	"\aSection\x12\x17\n" +
 	"\x13SECTION_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSECTION_SYSTEM\x10\x01\x12\x11\n" +

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/elbowroom/elbowroom/internal/config"
+	"github.com/elbowroom/elbowroom/server/httpapi"
+)
+
+// front is a service with the ports that it is served on.
+type front struct {
+	service *service
+	edge    *httpapi.Server
+	grpc    net.Listener
+	http    net.Listener // nil when the HTTP edge is off
+}
+
+// newFront listens where the configuration says.
+func newFront(ctx context.Context, c *config.Config, s *service, secured security, log *slog.Logger) (*front, error) {
+	edge, err := httpapi.New(httpapi.Options{
+		GRPC: s.Handler(), Log: log, AllowedOrigins: c.HTTP.AllowedOrigins,
+		MaxMessageBytes: int(c.Limits.MaxMessageBytes), MaxInFlightBytes: int64(c.Limits.MaxInFlightBytes),
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := &front{service: s, edge: edge}
+	var listen net.ListenConfig
+	if f.grpc, err = listen.Listen(ctx, "tcp", c.GRPCAddr); err != nil {
+		return nil, fmt.Errorf("grpc_addr: %w", err)
+	}
+	if c.HTTPAddr == "" {
+		return f, nil
+	}
+	if f.http, err = listen.Listen(ctx, "tcp", c.HTTPAddr); err != nil {
+		_ = f.grpc.Close()
+		return nil, fmt.Errorf("http_addr: %w (another address: --http-addr; none: --http-addr '')", err)
+	}
+	if config := secured.tls("http/1.1"); config != nil { //nolint:contextcheck // each handshake brings its own
+		f.http = tls.NewListener(f.http, config)
+	}
+	return f, nil
+}
+
+func (f *front) httpAddr() string {
+	if f.http == nil {
+		return "off"
+	}
+	return f.http.Addr().String()
+}
+
+// serve answers calls on both ports until ctx ends or one of them breaks, and then
+// drains them within the time of grace. stopping is called before that.
+func (f *front) serve(ctx context.Context, grace time.Duration, stopping func()) error {
+	ports, ctx := errgroup.WithContext(ctx)
+	ports.Go(func() error { return f.service.Serve(f.grpc) })
+	if f.http != nil {
+		ports.Go(func() error { return f.edge.Serve(f.http) })
+	}
+	ports.Go(func() error {
+		<-ctx.Done()
+		stopping()
+		left, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+		return f.shutdown(left)
+	})
+	return ports.Wait()
+}
+
+// shutdown drains both ports. HTTP comes first: its calls run in the gRPC server,
+// which would break them off.
+func (f *front) shutdown(ctx context.Context) error {
+	f.service.Drain()
+	var err error
+	if f.http != nil {
+		err = f.edge.Shutdown(ctx)
+	}
+	return errors.Join(err, f.service.Shutdown(ctx))
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// pause is how long a remote store that failed is left alone, so that a call does
+// not wait for it again and again.
+const pause = time.Second
+
+// Degrading is a [Store] shared by many servers that goes on alone when it cannot be
+// reached: with what this server stored itself since. Losing the shared one costs
+// work that is done twice, never an answer.
+type Degrading struct {
+	remote, local Store
+	observe       func(op string, err error)
+	now           func() time.Time
+	// until is the end of the pause in Unix nanoseconds.
+	until atomic.Int64
+}
+
+var _ Store = (*Degrading)(nil)
+
+// NewDegrading returns a store that uses remote, and local where that fails.
+// observe, when not nil, is told of every operation on the remote store: the error
+// is nil for one that succeeded. Operations in a pause are not told.
+func NewDegrading(remote, local Store, observe func(op string, err error)) *Degrading {
+	if observe == nil {
+		observe = func(string, error) {}
+	}
+	return &Degrading{remote: remote, local: local, observe: observe, now: time.Now}
+}
+
+// Degraded reports whether the remote store is being left alone.
+func (d *Degrading) Degraded() bool { return d.now().UnixNano() < d.until.Load() }
+
+// try runs an operation on the remote store and reports whether its result counts.
+// The caller's own end, and a refusal that would be the same anywhere, count.
+func (d *Degrading) try(ctx context.Context, op string, run func() error) (ok bool, err error) {
+	if d.Degraded() {
+		return false, nil
+	}
+	err = run()
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return true, ctx.Err()
+	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrNoNumber):
+		return true, err
+	default:
+		d.until.Store(d.now().Add(pause).UnixNano())
+		d.observe(op, err)
+		return false, nil
+	}
+	d.observe(op, nil)
+	return true, nil
+}
+
+// Get implements [Store].
+func (d *Degrading) Get(ctx context.Context, key string) (value []byte, found bool, err error) {
+	ok, err := d.try(ctx, "get", func() (err error) { value, found, err = d.remote.Get(ctx, key); return err })
+	if ok {
+		return value, found, err
+	}
+	return d.local.Get(ctx, key)
+}
+
+// Set implements [Store].
+func (d *Degrading) Set(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+	if ok, err := d.try(ctx, "set", func() error { return d.remote.Set(ctx, key, value, ttl) }); ok && err != nil {
+		return err
+	}
+	// Here too, for the time when the remote store is away.
+	return d.local.Set(ctx, key, value, ttl)
+}
+
+// Delete implements [Store].
+func (d *Degrading) Delete(ctx context.Context, key string) error {
+	if ok, err := d.try(ctx, "delete", func() error { return d.remote.Delete(ctx, key) }); ok && err != nil {
+		return err
+	}
+	return d.local.Delete(ctx, key)
+}
+
+// Claim implements [Store].
+func (d *Degrading) Claim(ctx context.Context, key string, value []byte, ttl time.Duration) (claimed bool, err error) {
+	ok, err := d.try(ctx, "claim", func() (err error) { claimed, err = d.remote.Claim(ctx, key, value, ttl); return err })
+	if ok {
+		return claimed, err
+	}
+	return d.local.Claim(ctx, key, value, ttl)
+}
+
+// Add implements [Store].
+func (d *Degrading) Add(ctx context.Context, key string, n int64, ttl time.Duration) (sum int64, err error) {
+	ok, err := d.try(ctx, "add", func() (err error) { sum, err = d.remote.Add(ctx, key, n, ttl); return err })
+	if ok {
+		return sum, err
+	}
+	return d.local.Add(ctx, key, n, ttl)
+}

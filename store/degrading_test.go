@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// flaky is a store that fails while it is told to.
+type flaky struct {
+	Store
+	err   error
+	calls int
+}
+
+func (f *flaky) Get(ctx context.Context, key string) ([]byte, bool, error) {
+	if f.calls++; f.err != nil {
+		return nil, false, f.err
+	}
+	return f.Store.Get(ctx, key)
+}
+
+func (f *flaky) Set(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+	if f.calls++; f.err != nil {
+		return f.err
+	}
+	return f.Store.Set(ctx, key, value, ttl)
+}
+
+func (f *flaky) Delete(ctx context.Context, key string) error {
+	if f.calls++; f.err != nil {
+		return f.err
+	}
+	return f.Store.Delete(ctx, key)
+}
+
+func (f *flaky) Claim(ctx context.Context, key string, value []byte, ttl time.Duration) (bool, error) {
+	if f.calls++; f.err != nil {
+		return false, f.err
+	}
+	return f.Store.Claim(ctx, key, value, ttl)
+}
+
+func (f *flaky) Add(ctx context.Context, key string, n int64, ttl time.Duration) (int64, error) {
+	if f.calls++; f.err != nil {
+		return 0, f.err
+	}
+	return f.Store.Add(ctx, key, n, ttl)
+}
+
+func newDegrading(t *testing.T) (d *Degrading, remote *flaky, local *Memory, tick func(time.Duration), failures *[]string) {
+	t.Helper()
+	shared, err := NewMemory(MemoryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if local, err = NewMemory(MemoryOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1_700_000_000, 0)
+	failures = &[]string{}
+	remote = &flaky{Store: shared}
+	d = NewDegrading(remote, local, func(op string, err error) {
+		if err != nil {
+			*failures = append(*failures, op)
+		}
+	})
+	d.now = func() time.Time { return now }
+	return d, remote, local, func(x time.Duration) { now = now.Add(x) }, failures
+}
+
+func TestEveryOperationGoesOnWithoutTheRemoteStore(t *testing.T) {
+	gone := errors.New("gone")
+	for name, run := range map[string]func(d *Degrading) error{
+		"get":    func(d *Degrading) error { _, _, err := d.Get(t.Context(), "k"); return err },
+		"set":    func(d *Degrading) error { return d.Set(t.Context(), "k", nil, 0) },
+		"delete": func(d *Degrading) error { return d.Delete(t.Context(), "k") },
+		"claim":  func(d *Degrading) error { _, err := d.Claim(t.Context(), "k", nil, 0); return err },
+		"add":    func(d *Degrading) error { _, err := d.Add(t.Context(), "n", 1, 0); return err },
+	} {
+		d, remote, _, tick, failures := newDegrading(t)
+		remote.err = gone
+		if err := run(d); err != nil || !d.Degraded() || len(*failures) != 1 || (*failures)[0] != name {
+			t.Errorf("%s: %v, degraded %v, told of %v", name, err, d.Degraded(), *failures)
+		}
+		if err := run(d); err != nil || remote.calls != 1 {
+			t.Errorf("%s: the remote store was asked %d times within its pause", name, remote.calls)
+		}
+		tick(pause)
+		remote.err = nil
+		if err := run(d); err != nil || remote.calls != 2 || d.Degraded() {
+			t.Errorf("%s: after the pause: %v, asked %d times", name, err, remote.calls)
+		}
+	}
+}
+
+func TestWhatWasStoredIsThereWhileTheRemoteStoreIsAway(t *testing.T) {
+	d, remote, _, tick, _ := newDegrading(t)
+	if err := d.Set(t.Context(), "k", []byte("v"), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	remote.err = errors.New("gone")
+	if got, found, err := d.Get(t.Context(), "k"); string(got) != "v" || !found || err != nil {
+		t.Errorf("%q, %v, %v", got, found, err)
+	}
+	tick(pause)
+	// Back, but empty: what it says counts, or servers would contradict each other.
+	remote.err = nil
+	if err := remote.Store.Delete(t.Context(), "k"); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := d.Get(t.Context(), "k"); found || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+func TestTheCallersEndAndRefusalsAreNoFailures(t *testing.T) {
+	d, remote, _, _, failures := newDegrading(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := d.Get(ctx, "k"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	remote.err = ErrTooLarge
+	if err := d.Set(t.Context(), "k", nil, 0); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%v", err)
+	}
+	remote.err = ErrNoNumber
+	if _, err := d.Add(t.Context(), "k", 1, 0); !errors.Is(err, ErrNoNumber) {
+		t.Errorf("%v", err)
+	}
+	if d.Degraded() || len(*failures) != 0 {
+		t.Errorf("degraded %v after %v", d.Degraded(), *failures)
+	}
+}
