@@ -165,7 +165,7 @@ private static final long serialVersionUID = 0L;
   private java.util.List<io.elbowroom.v1.Splice> splices_;
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -176,7 +176,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -188,7 +188,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -199,7 +199,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -210,7 +210,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -1883,7 +1883,7 @@ private static final long serialVersionUID = 0L;
 
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -1897,7 +1897,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -1911,7 +1911,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -1925,7 +1925,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -1944,7 +1944,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -1962,7 +1962,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -1980,7 +1980,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -1999,7 +1999,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -2017,7 +2017,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -2035,7 +2035,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -2054,7 +2054,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -2071,7 +2071,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -2088,7 +2088,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -2099,7 +2099,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -2113,7 +2113,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -2128,7 +2128,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -2139,7 +2139,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -2151,7 +2151,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>

@@ -83,7 +83,7 @@ public interface ApplyCacheControlResponseOrBuilder extends
 
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -92,7 +92,7 @@ public interface ApplyCacheControlResponseOrBuilder extends
       getSplicesList();
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -100,7 +100,7 @@ public interface ApplyCacheControlResponseOrBuilder extends
   io.elbowroom.v1.Splice getSplices(int index);
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -108,7 +108,7 @@ public interface ApplyCacheControlResponseOrBuilder extends
   int getSplicesCount();
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>
@@ -117,7 +117,7 @@ public interface ApplyCacheControlResponseOrBuilder extends
       getSplicesOrBuilderList();
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 3 [json_name = "splices"];</code>

@@ -189,7 +189,7 @@ private static final long serialVersionUID = 0L;
   private java.util.List<io.elbowroom.v1.Splice> splices_;
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -200,7 +200,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -212,7 +212,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -223,7 +223,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -234,7 +234,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -334,7 +334,7 @@ private static final long serialVersionUID = 0L;
   private com.google.protobuf.ByteString compressionState_ = com.google.protobuf.ByteString.EMPTY;
   /**
    * <pre>
-   * Pass it back with the next request. Empty when there is no summary.
+   * Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
    * </pre>
    *
    * <code>bytes compression_state = 7 [json_name = "compressionState"];</code>
@@ -1473,7 +1473,7 @@ private static final long serialVersionUID = 0L;
 
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1487,7 +1487,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1501,7 +1501,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1515,7 +1515,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1534,7 +1534,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1552,7 +1552,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1570,7 +1570,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1589,7 +1589,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1607,7 +1607,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1625,7 +1625,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1644,7 +1644,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1661,7 +1661,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1678,7 +1678,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1689,7 +1689,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1703,7 +1703,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1718,7 +1718,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1729,7 +1729,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -1741,7 +1741,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2015,7 +2015,7 @@ private static final long serialVersionUID = 0L;
     private com.google.protobuf.ByteString compressionState_ = com.google.protobuf.ByteString.EMPTY;
     /**
      * <pre>
-     * Pass it back with the next request. Empty when there is no summary.
+     * Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
      * </pre>
      *
      * <code>bytes compression_state = 7 [json_name = "compressionState"];</code>
@@ -2027,7 +2027,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Pass it back with the next request. Empty when there is no summary.
+     * Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
      * </pre>
      *
      * <code>bytes compression_state = 7 [json_name = "compressionState"];</code>
@@ -2043,7 +2043,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Pass it back with the next request. Empty when there is no summary.
+     * Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
      * </pre>
      *
      * <code>bytes compression_state = 7 [json_name = "compressionState"];</code>

@@ -192,16 +192,16 @@ public final class ConversationProto extends com.google.protobuf.GeneratedFile {
       "E_SYSTEM\020\001\022\r\n\tROLE_USER\020\002\022\022\n\016ROLE_ASSIST" +
       "ANT\020\003\022\r\n\tROLE_TOOL\020\004*\\\n\010CacheTtl\022\031\n\025CACH" +
       "E_TTL_UNSPECIFIED\020\000\022\020\n\014CACHE_TTL_5M\020\001\022\020\n" +
-      "\014CACHE_TTL_1H\020\002\022\021\n\rCACHE_TTL_30M\020\003*;\n\004Vi" +
+      "\014CACHE_TTL_1H\020\002\022\021\n\rCACHE_TTL_30M\020\003*M\n\004Vi" +
       "ew\022\024\n\020VIEW_UNSPECIFIED\020\000\022\r\n\tVIEW_FULL\020\001\022" +
-      "\016\n\nVIEW_EDITS\020\002*_\n\007Section\022\027\n\023SECTION_UN" +
-      "SPECIFIED\020\000\022\022\n\016SECTION_SYSTEM\020\001\022\021\n\rSECTI" +
-      "ON_TOOLS\020\002\022\024\n\020SECTION_MESSAGES\020\003B\262\001\n\017io." +
-      "elbowroom.v1B\021ConversationProtoP\001Z;githu" +
-      "b.com/elbowroom/elbowroom/gen/elbowroom/" +
-      "v1;elbowroomv1\242\002\003EXX\252\002\014Elbowroom.V1\312\002\014El" +
-      "bowroom\\V1\342\002\030Elbowroom\\V1\\GPBMetadata\352\002\r" +
-      "Elbowroom::V1b\006proto3"
+      "\016\n\nVIEW_EDITS\020\002\022\020\n\014VIEW_SPLICES\020\003*_\n\007Sec" +
+      "tion\022\027\n\023SECTION_UNSPECIFIED\020\000\022\022\n\016SECTION" +
+      "_SYSTEM\020\001\022\021\n\rSECTION_TOOLS\020\002\022\024\n\020SECTION_" +
+      "MESSAGES\020\003B\262\001\n\017io.elbowroom.v1B\021Conversa" +
+      "tionProtoP\001Z;github.com/elbowroom/elbowr" +
+      "oom/gen/elbowroom/v1;elbowroomv1\242\002\003EXX\252\002" +
+      "\014Elbowroom.V1\312\002\014Elbowroom\\V1\342\002\030Elbowroom" +
+      "\\V1\\GPBMetadata\352\002\rElbowroom::V1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,

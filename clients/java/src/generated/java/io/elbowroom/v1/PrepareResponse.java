@@ -194,7 +194,7 @@ private static final long serialVersionUID = 0L;
   private java.util.List<io.elbowroom.v1.Splice> splices_;
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -205,7 +205,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -217,7 +217,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -228,7 +228,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -239,7 +239,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -339,7 +339,7 @@ private static final long serialVersionUID = 0L;
   private com.google.protobuf.ByteString compressionState_ = com.google.protobuf.ByteString.EMPTY;
   /**
    * <pre>
-   * Pass it back with the next request. Empty when there is no summary.
+   * Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
    * </pre>
    *
    * <code>bytes compression_state = 7 [json_name = "compressionState"];</code>
@@ -2191,7 +2191,7 @@ private static final long serialVersionUID = 0L;
 
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2205,7 +2205,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2219,7 +2219,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2233,7 +2233,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2252,7 +2252,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2270,7 +2270,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2288,7 +2288,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2307,7 +2307,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2325,7 +2325,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2343,7 +2343,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2362,7 +2362,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2379,7 +2379,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2396,7 +2396,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2407,7 +2407,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2421,7 +2421,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2436,7 +2436,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2447,7 +2447,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2459,7 +2459,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+     * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
      * </pre>
      *
      * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -2733,7 +2733,7 @@ private static final long serialVersionUID = 0L;
     private com.google.protobuf.ByteString compressionState_ = com.google.protobuf.ByteString.EMPTY;
     /**
      * <pre>
-     * Pass it back with the next request. Empty when there is no summary.
+     * Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
      * </pre>
      *
      * <code>bytes compression_state = 7 [json_name = "compressionState"];</code>
@@ -2745,7 +2745,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Pass it back with the next request. Empty when there is no summary.
+     * Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
      * </pre>
      *
      * <code>bytes compression_state = 7 [json_name = "compressionState"];</code>
@@ -2761,7 +2761,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Pass it back with the next request. Empty when there is no summary.
+     * Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
      * </pre>
      *
      * <code>bytes compression_state = 7 [json_name = "compressionState"];</code>

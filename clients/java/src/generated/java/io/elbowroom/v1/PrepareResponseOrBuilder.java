@@ -102,7 +102,7 @@ public interface PrepareResponseOrBuilder extends
 
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -111,7 +111,7 @@ public interface PrepareResponseOrBuilder extends
       getSplicesList();
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -119,7 +119,7 @@ public interface PrepareResponseOrBuilder extends
   io.elbowroom.v1.Splice getSplices(int index);
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -127,7 +127,7 @@ public interface PrepareResponseOrBuilder extends
   int getSplicesCount();
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -136,7 +136,7 @@ public interface PrepareResponseOrBuilder extends
       getSplicesOrBuilderList();
   /**
    * <pre>
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    * </pre>
    *
    * <code>repeated .elbowroom.v1.Splice splices = 4 [json_name = "splices"];</code>
@@ -193,7 +193,7 @@ public interface PrepareResponseOrBuilder extends
 
   /**
    * <pre>
-   * Pass it back with the next request. Empty when there is no summary.
+   * Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
    * </pre>
    *
    * <code>bytes compression_state = 7 [json_name = "compressionState"];</code>

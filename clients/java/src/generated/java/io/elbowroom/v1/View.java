@@ -39,6 +39,14 @@ public enum View
    * <code>VIEW_EDITS = 2;</code>
    */
   VIEW_EDITS(2),
+  /**
+   * <pre>
+   * As VIEW_EDITS, but for the native form with splices alone: the least that can be sent. Edits hold whole changed messages beside.
+   * </pre>
+   *
+   * <code>VIEW_SPLICES = 3;</code>
+   */
+  VIEW_SPLICES(3),
   UNRECOGNIZED(-1),
   ;
 
@@ -75,6 +83,14 @@ public enum View
    * <code>VIEW_EDITS = 2;</code>
    */
   public static final int VIEW_EDITS_VALUE = 2;
+  /**
+   * <pre>
+   * As VIEW_EDITS, but for the native form with splices alone: the least that can be sent. Edits hold whole changed messages beside.
+   * </pre>
+   *
+   * <code>VIEW_SPLICES = 3;</code>
+   */
+  public static final int VIEW_SPLICES_VALUE = 3;
 
 
   public final int getNumber() {
@@ -104,6 +120,7 @@ public enum View
       case 0: return VIEW_UNSPECIFIED;
       case 1: return VIEW_FULL;
       case 2: return VIEW_EDITS;
+      case 3: return VIEW_SPLICES;
       default: return null;
     }
   }

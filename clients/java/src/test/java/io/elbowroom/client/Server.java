@@ -44,7 +44,8 @@ final class Server implements AutoCloseable {
             missing("neither ELBOWROOM_ADDR names a server nor ELBOWROOM_BIN a binary that can be started");
         }
         try {
-            List<String> command = new ArrayList<>(List.of(binary, "serve", "--grpc-addr", "127.0.0.1:" + port, "--log-level", "error"));
+            List<String> command = new ArrayList<>(List.of(
+                    binary, "serve", "--grpc-addr", "127.0.0.1:" + port, "--http-addr=", "--admin-addr=", "--log-level", "error"));
             command.addAll(List.of(flags));
             Process process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
