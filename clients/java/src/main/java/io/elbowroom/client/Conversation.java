@@ -269,7 +269,7 @@ public final class Conversation {
     private PrepareResponse send(Body<?> body, byte[] json) {
         PrepareRequest.Builder request = PrepareRequest.newBuilder().setSessionId(sessionId);
         options.accept(request);
-        request.setView(View.VIEW_EDITS);
+        request.setView(View.VIEW_SPLICES); // edits would hold whole changed messages beside
         if (history != null) {
             request.setCompressionState(history.compressionState()).setCacheState(history.cacheState());
             if (usage != null) {

@@ -146,7 +146,7 @@ class ConversationTest {
         assertEquals("s", request.getSessionId());
         assertEquals("m", request.getModel());
         assertEquals(9, request.getContextWindow());
-        assertEquals(io.elbowroom.v1.View.VIEW_EDITS, request.getView());
+        assertEquals(io.elbowroom.v1.View.VIEW_SPLICES, request.getView());
         assertEquals(Outcome.OUTCOME_BELOW_THRESHOLD, conversation.lastOutcome());
         assertEquals(request.getSerializedSize(), conversation.bytesSent());
         assertTrue(conversation.bytesReceived() > 0);
