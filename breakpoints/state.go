@@ -41,7 +41,7 @@ type end struct {
 }
 
 // chain hashes what a conversation says, block by block. Marks and the way strings
-// and lists are written make no difference; escapes of strings do. The sum is one that
+// and lists are written make no difference. The sum is one that
 // processors take at the speed of memory, since the whole conversation goes through it
 // in every call. It keeps nobody out, the seal does that: an end that is mistaken for
 // another costs a mark that finds nothing.

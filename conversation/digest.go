@@ -19,8 +19,8 @@ func (m *Message) WriteContent(w io.Writer) { (&ContentWriter{W: w}).Message(m) 
 type ContentWriter struct {
 	W io.Writer
 	// Source, when not nil, is the conversation that the messages are of: texts are then
-	// written as its JSON spells them, which needs no decoding. The same text with other
-	// escapes comes out as another one.
+	// taken from its JSON and written with JSON's escapes, one way for each character.
+	// Most JSON is spelled so already and needs no decoding.
 	Source *Conversation
 	line   []byte
 }
@@ -81,9 +81,26 @@ func (w *ContentWriter) block(b *Block) {
 // spelled is the inside of a string literal, text where there is none.
 func (w *ContentWriter) spelled(text string, at Span) string {
 	if literal := w.Source.Raw(at); len(literal) > 1 {
-		return literal[1 : len(literal)-1]
+		return respell(literal[1 : len(literal)-1])
 	}
-	return text
+	return escape(text)
+}
+
+// respell writes the inside of a string literal with the escapes that [escape] writes.
+// Those that nearly everybody writes alike are left: \n, \t, \r, \" and \\.
+func respell(literal string) string {
+	for rest := literal; ; rest = rest[2:] {
+		at := strings.IndexByte(rest, '\\')
+		if at < 0 {
+			return literal
+		}
+		rest = rest[at:]
+		switch rest[1] {
+		case 'n', 't', 'r', '"', '\\':
+		default:
+			return escape(unescape(literal))
+		}
+	}
 }
 
 // number writes a number in as many bytes as it needs, word a text with its length in
