@@ -59,6 +59,12 @@ type Rules struct {
 	Window   int  `json:"window"`
 	Collapse bool `json:"collapse"`
 	LookUp   int  `json:"look_up"`
+	// Cached says what a provider that takes no marks finds again: a prefix, up to the
+	// first byte that differs, or nothing that is known.
+	Cached string `json:"cached"`
+	// Step is what reads are rounded down to, Steps that of single models.
+	Step  int            `json:"step"`
+	Steps []modelMinimum `json:"steps"`
 	// Minimum names the table of the smallest cacheable prefixes, see
 	// [Layouts.Minimum].
 	Minimum string `json:"minimum"`
@@ -232,6 +238,48 @@ func (l *Layouts) Minimum(layout Layout, model string) int {
 		}
 	}
 	return tokens
+}
+
+// Step returns what a layout's provider rounds reads down to for a model, 0 for nothing.
+func (l *Layouts) Step(layout Layout, model string) int {
+	row := l.Rules(layout)
+	for _, s := range row.Steps {
+		if slices.ContainsFunc(s.Models, func(word string) bool { return strings.Contains(plain(model), plain(word)) }) {
+			return s.Tokens
+		}
+	}
+	return row.Step
+}
+
+// Caching is how a provider's cache works.
+type Caching int
+
+// The ways.
+const (
+	// CachesNothing: nothing is known to be cached.
+	CachesNothing Caching = iota
+	// CachesAtMarks: what ends at a mark is stored, and looked for in a window before each
+	// mark (Anthropic).
+	CachesAtMarks
+	// CachesAtBreakpoints: so, and where a message ends, with no window (OpenAI from
+	// GPT-5.6 on).
+	CachesAtBreakpoints
+	// CachesPrefix: the longest prefix that an earlier request had too.
+	CachesPrefix
+)
+
+// Caches says how the layout's provider caches.
+func (r *Rules) Caches() Caching {
+	switch {
+	case r.Mark == "prompt_cache_breakpoint":
+		return CachesAtBreakpoints
+	case r.Mark != "":
+		return CachesAtMarks
+	case r.Cached == "prefix":
+		return CachesPrefix
+	default:
+		return CachesNothing
+	}
 }
 
 // plain is a model's name without what gateways spell differently.

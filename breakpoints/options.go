@@ -172,4 +172,10 @@ type TokenCounts struct {
 	Tools, System int
 	// Messages has one count for each message.
 	Messages []int
+	// SystemBlocks and MessageBlocks have one count for each block, nil where they are not
+	// at hand: then a part of a message is sized by its share of the bytes.
+	SystemBlocks  []int
+	MessageBlocks [][]int
+	// Estimated says that some of the counts are estimates.
+	Estimated bool
 }

@@ -44,6 +44,7 @@ func Place(c *conversation.Conversation, opts Options) (*Result, error) {
 	case p.rules.MaxMarks == 0:
 		p.out.Reason += ": " + p.rules.Title + " " + p.rules.Note
 		p.strip()
+		p.predict(nil)
 		return p.out, nil
 	}
 	if p.rules.Mark == "prompt_cache_breakpoint" {
@@ -56,6 +57,11 @@ func Place(c *conversation.Conversation, opts Options) (*Result, error) {
 		p.out.warn(WarnNoTarget, -1, "no place can carry a mark")
 	}
 	p.report(chosen)
+	marks := make([]billed, len(chosen))
+	for i, at := range chosen {
+		marks[i] = billed{at, p.ttl}
+	}
+	p.predict(marks)
 	return p.out, nil
 }
 
@@ -78,7 +84,10 @@ type placer struct {
 	splitAt int
 	// automatic is set when the request as a whole is marked.
 	automatic bool
-	skipped   map[Skip]bool
+	// previous is where the previous request ended, as far as its state or its marks
+	// show it.
+	previous *site
+	skipped  map[Skip]bool
 }
 
 // clampedTTL is the wanted life, or the layout's own where it does not take that.

@@ -33,10 +33,7 @@ func (p *placer) measure() {
 	if counts == nil {
 		return
 	}
-	minimum := p.opts.Layouts.Minimum(p.layout, p.opts.Model)
-	if minimum == 0 {
-		minimum = p.opts.MinPrefix
-	}
+	minimum := p.minimum()
 	sum, next := counts.Tools, 0
 	inert, largest := 0, 0
 	for i := range p.out.Breakpoints {
@@ -64,6 +61,14 @@ func (p *placer) measure() {
 	if inert > 0 {
 		p.out.warn(WarnBelowMinimum, -1, "%d of %d marks have no effect yet: the largest of these prefixes has %d tokens, the model caches from %d", inert, len(p.out.Breakpoints), largest, minimum)
 	}
+}
+
+// minimum is the smallest prefix that is cached, 0 where it is not known.
+func (p *placer) minimum() int {
+	if n := p.opts.Layouts.Minimum(p.layout, p.opts.Model); n > 0 {
+		return n
+	}
+	return p.opts.MinPrefix
 }
 
 // leave reports marks of a conversation that takes none and stays as it is.

@@ -30,7 +30,27 @@ func (p *placer) respect() (*Result, error) {
 		p.out.warn(WarnReservedTaken, -1, "%d marks leave %d free, %d were to be reserved", len(marks), free, p.opts.Reserved)
 	}
 	p.list()
+	p.predict(p.respected())
 	return p.out, nil
+}
+
+// respected are the marks that the provider reads, where their effect is predicted. The
+// request's own is the automatic mode.
+func (p *placer) respected() []billed {
+	var out []billed
+	for _, m := range p.found.marks {
+		ttl, _ := life(m.mark)
+		if p.c.Format != conversation.FormatTyped && m.mark.Wire.Key() != p.rules.Mark {
+			continue
+		}
+		switch m.kind {
+		case onTool, onSystem, onBlock, onPart:
+			out = append(out, billed{m.site, ttl})
+		case onRequest:
+			p.automatic, p.ttl = p.rules.Automatic, ttl
+		}
+	}
+	return out
 }
 
 // messageOf is the index a warning names, -1 outside the messages.

@@ -30,6 +30,9 @@ type Result struct {
 	State []byte
 	// StateVerdict says what became of the state that was handed over.
 	StateVerdict seal.Verdict
+	// Usage is how the prompt is expected to be billed, nil without token counts and where
+	// there is no layout.
+	Usage *Usage
 	// Anchor says how StrategyAnchored found the end of the previous request.
 	Anchor Anchor
 }

@@ -1,31 +1,23 @@
 package breakpoints
 
 import (
-	"bufio"
-	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash"
+	"hash/crc32"
 	"io"
 	"slices"
+	"unsafe"
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/seal"
 )
 
 // stateKind is the first byte of every cache state: its kind and version.
-const stateKind = 2
+const stateKind = 3
 
-const (
-	// stateEnds is how many ends of earlier requests a state holds: one is enough while
-	// a conversation grows, the others serve when its newest messages are replaced.
-	stateEnds = 4
-	// digestBytes is how much of a hash it holds. A mistaken end costs a mark that finds
-	// nothing.
-	digestBytes = 12
-)
+// stateEnds is how many ends of earlier requests a state holds: one is enough while a
+// conversation grows, the others serve when its newest messages are replaced.
+const stateEnds = 4
 
 // state is what a cache state carries. Places are named by what stands before them.
 type state struct {
@@ -34,8 +26,8 @@ type state struct {
 	Model  string `json:"m"`
 	// Tools and System are digests, the latter of the static part, to see whether the
 	// system prompt alone has changed.
-	Tools  string `json:"t"`
-	System string `json:"s"`
+	Tools  uint32 `json:"t"`
+	System uint32 `json:"s"`
 	// Varies is set once it has.
 	Varies bool `json:"v,omitempty"`
 	// Ends are the last blocks of this request and of those before, the longest first.
@@ -45,42 +37,39 @@ type state struct {
 // end is the end of a request: the bytes of content before it, and their digest.
 type end struct {
 	Bytes  int64  `json:"n"`
-	Digest string `json:"d"`
+	Digest uint32 `json:"d"`
 }
 
 // chain hashes what a conversation says, block by block. Marks and the way strings
-// and lists are written make no difference.
+// and lists are written make no difference. The sum is one that
+// processors take at the speed of memory, since the whole conversation goes through it
+// in every call. It keeps nobody out, the seal does that: an end that is mistaken for
+// another costs a mark that finds nothing.
 type chain struct {
-	h     hash.Hash
-	w     *bufio.Writer // before h: content comes in many small pieces, and as strings
+	sum   uint32
 	bytes int64
+	table *crc32.Table
 }
 
-func newChain() *chain {
-	h := sha256.New()
-	return &chain{h: h, w: bufio.NewWriter(h)}
-}
+func newChain() *chain { return &chain{table: crc32.MakeTable(crc32.Castagnoli)} }
 
 // Write implements io.Writer.
 func (c *chain) Write(p []byte) (int, error) {
 	c.bytes += int64(len(p))
-	return c.w.Write(p)
+	c.sum = crc32.Update(c.sum, c.table, p)
+	return len(p), nil
 }
 
 // WriteString implements io.StringWriter.
 func (c *chain) WriteString(s string) (int, error) {
-	c.bytes += int64(len(s))
-	return c.w.WriteString(s)
+	return c.Write(unsafe.Slice(unsafe.StringData(s), len(s))) //nolint:gosec // Write only reads, and a copy takes longer than the sum
 }
 
-func (c *chain) digest() string {
-	_ = c.w.Flush() // a hash takes everything
-	return hex.EncodeToString(c.h.Sum(nil)[:digestBytes])
-}
+func (c *chain) digest() uint32 { return c.sum }
 
 // history is what a walk over the conversation finds.
 type history struct {
-	tools, system string
+	tools, system uint32
 	// last is the end of this request, found the ends that the old state names, in the
 	// order of the conversation, with the places they are at.
 	last  end
@@ -100,7 +89,7 @@ func (p *placer) walk(old []end, system static, last site) history {
 		t := &p.c.Tools[i]
 		fmt.Fprintf(c, "%q %q %q %q\n", t.Type, t.Name, t.Description, t.Schema)
 	}
-	out := history{tools: c.digest()}
+	out, found := history{tools: c.digest()}, false
 	for _, b := range p.systemBlocks() { // as one text, since it may be split
 		static := len(b.text)
 		ends := len(system.end) > 0 && b.at == system.end[0]
@@ -109,23 +98,26 @@ func (p *placer) walk(old []end, system static, last site) history {
 		}
 		_, _ = io.WriteString(c, b.text[:static])
 		if ends {
-			out.system = c.digest()
+			out.system, found = c.digest(), true
 		}
 		_, _ = io.WriteString(c, b.text[static:])
 	}
-	out.system = cmp.Or(out.system, c.digest())
+	if !found {
+		out.system = c.digest()
+	}
+	content := conversation.ContentWriter{W: c, Source: p.c}
 	for i := p.first; i <= last.message; i++ {
 		m := &p.c.Messages[i]
 		for b := range m.Blocks {
 			one := conversation.Message{Role: m.Role, Name: m.Name, Blocks: m.Blocks[b : b+1]}
-			one.WriteContent(c)
-			at, _ := p.siteOf(i, b)
+			content.Message(&one)
 			for _, e := range old {
 				if e.Bytes == c.bytes && e.Digest == c.digest() {
+					at, _ := p.siteOf(i, b)
 					out.found = append(out.found, foundEnd{e, at})
 				}
 			}
-			if at == last {
+			if i == last.message && b == last.block {
 				out.last = end{c.bytes, c.digest()}
 				return out
 			}
@@ -153,7 +145,9 @@ func (p *placer) readState() (state, bool) {
 	return s, true
 }
 
-func (p *placer) seal() seal.Codec { return seal.Codec{Kind: stateKind, Keys: p.opts.StateKeys, Tenant: p.opts.Tenant} }
+func (p *placer) seal() seal.Codec {
+	return seal.Codec{Kind: stateKind, Keys: p.opts.StateKeys, Tenant: p.opts.Tenant}
+}
 
 // writeState seals what the next request has to know.
 func (p *placer) writeState(h *history, varies bool) {

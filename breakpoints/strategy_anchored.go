@@ -100,6 +100,9 @@ func (p *placer) anchors(last site, system static, others []site) ([]site, bool)
 	varies := old.Varies || known && old.Tools == h.tools && old.System != h.system
 	p.writeState(&h, varies)
 	for _, f := range slices.Backward(h.found) {
+		if p.previous == nil {
+			p.previous = new(f.at)
+		}
 		if at := p.placeFrom(f.at, last); len(at) > 0 {
 			p.out.Anchor = AnchorState
 			return at, varies

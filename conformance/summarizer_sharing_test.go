@@ -40,6 +40,7 @@ func withoutBill(resp *pb.CompressResponse) *pb.CompressResponse {
 	out := proto.CloneOf(resp)
 	out.GetReport().SummarizerUsage = nil
 	out.GetReport().Continuity = nil
+	out.GetReport().CacheEffect = nil // the summary's cost is part of it
 	return out
 }
 

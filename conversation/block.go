@@ -15,16 +15,17 @@ func (p *parser) content() (Shape, Span, []Block, *Error) {
 		span, err := p.skip()
 		return ShapeNull, span, nil, err
 	case '"':
-		span, text, err := p.text()
-		if err != nil {
-			return ShapeString, span, nil, err
+		text := p.room(1)
+		if err := p.textBlock(&text[0]); err != nil {
+			return ShapeString, Span{}, nil, err
 		}
-		return ShapeString, span, []Block{{Kind: KindText, Span: span, TextSpan: span, Text: text}}, nil
+		return ShapeString, text[0].Span, text, nil
 	case '[':
 		from := len(p.blocks)
 		err := p.elements(func(int) *Error {
-			b, err := p.block()
-			p.pushBlock(b)
+			var b Block
+			err := p.block(&b)
+			p.pushBlock(&b)
 			return err
 		})
 		return ShapeList, Span{start, p.pos}, p.takeBlocks(from), err
@@ -36,11 +37,11 @@ func (p *parser) content() (Shape, Span, []Block, *Error) {
 
 // pushBlock collects a block of the list being read. Lists can be very long: the
 // collection doubles, which leaves less garbage than append does.
-func (p *parser) pushBlock(b Block) {
+func (p *parser) pushBlock(b *Block) {
 	if n := len(p.blocks); n == cap(p.blocks) {
 		p.blocks = slices.Grow(p.blocks, max(n, 16))
 	}
-	p.blocks = append(p.blocks, b)
+	p.blocks = append(p.blocks, *b)
 }
 
 // takeBlocks hands over the blocks collected since there were from of them, in a
@@ -49,23 +50,39 @@ func (p *parser) takeBlocks(from int) []Block {
 	if len(p.blocks) == from {
 		return nil
 	}
-	taken := slices.Clone(p.blocks[from:])
+	taken := p.room(len(p.blocks) - from)
+	copy(taken, p.blocks[from:])
 	p.blocks = p.blocks[:from]
+	return taken
+}
+
+// room returns n blocks, made with those of other messages: a conversation has many
+// short lists, and they live as long as it does.
+func (p *parser) room(n int) []Block {
+	const slab = 32
+	if n > slab/2 {
+		return make([]Block, n)
+	}
+	if n > len(p.slab) {
+		p.slab = make([]Block, slab)
+	}
+	taken := p.slab[:n:n]
+	p.slab = p.slab[n:]
 	return taken
 }
 
 // blockFields are the fields of a content block, read before its type is known.
 type blockFields struct {
-	text, thinking, signature, refusal string
-	textAt, thinkingAt, refusalAt      Span
-	toolUseID                          string
-	content                            []Block
-	contentShape                       Shape
-	contentAt                          Span
-	input                              Span
-	hasInput                           bool
-	source                             mediaSource
-	hasSource, isError, programmatic   bool
+	text, thinking, refusal          sideText
+	signature                        string
+	toolUseID                        string
+	content                          []Block
+	contentShape                     Shape
+	contentAt                        Span
+	input                            Span
+	hasInput                         bool
+	source                           mediaSource
+	hasSource, isError, programmatic bool
 }
 
 // mediaSource is what a source, image_url, input_audio or file object says.
@@ -74,38 +91,34 @@ type mediaSource struct {
 	text                                                    string // text of a document given as content
 }
 
-// block reads one element of a content list.
-func (p *parser) block() (Block, *Error) {
-	b := Block{}
+// block reads one element of a content list into b, which is zero.
+func (p *parser) block(b *Block) *Error {
 	p.space()
 	start := p.pos
 	if p.peek() != '{' {
-		return p.looseBlock(start)
+		return p.looseBlock(b)
 	}
 	var in blockFields
-	if err := p.fields(func(key string, f *field) *Error { return p.blockField(&b, &in, key, f) }); err != nil {
-		return b, err
+	if err := p.fields(func(key string, f *field) *Error { return p.blockField(b, &in, key, f) }); err != nil {
+		return err
 	}
 	b.Span = Span{start, p.pos}
-	in.settle(&b, p.c)
+	in.settle(b, p.c)
 	if b.Kind != KindToolResult {
 		p.stray(in.content)
 	}
-	return b, nil
+	return nil
 }
 
 // looseBlock reads an element that is not an object: a bare string is text.
-func (p *parser) looseBlock(start int) (Block, *Error) {
+func (p *parser) looseBlock(b *Block) (err *Error) {
 	if p.peek() == '"' {
-		span, text, err := p.text()
-		if err != nil {
-			return Block{}, err
-		}
-		return Block{Kind: KindText, Span: span, TextSpan: span, Text: text}, nil
+		return p.textBlock(b)
 	}
-	_, err := p.skip()
-	span := Span{start, p.pos}
-	return Block{Kind: KindOpaque, Span: span, Raw: p.c.Raw(span)}, err
+	b.Kind = KindOpaque
+	b.Span, err = p.skip()
+	b.Raw = p.c.Raw(b.Span)
+	return err
 }
 
 func (p *parser) blockField(b *Block, in *blockFields, key string, f *field) *Error {
@@ -113,11 +126,11 @@ func (p *parser) blockField(b *Block, in *blockFields, key string, f *field) *Er
 	case "type":
 		return f.text(&b.Type)
 	case "text":
-		return f.textAt(&in.text, &in.textAt)
+		return f.textAt(&in.text)
 	case "thinking":
-		return f.textAt(&in.thinking, &in.thinkingAt)
+		return f.textAt(&in.thinking)
 	case "refusal":
-		return f.textAt(&in.refusal, &in.refusalAt)
+		return f.textAt(&in.refusal)
 	case "signature":
 		return f.text(&in.signature)
 	case "id":
@@ -197,6 +210,7 @@ func (p *parser) mediaSource(src *mediaSource) *Error {
 			return f.text(&src.format)
 		case "content":
 			_, _, blocks, err := p.content()
+			decodeTexts(blocks)
 			src.text = joinText(blocks)
 			p.stray(blocks)
 			return err
@@ -213,15 +227,18 @@ func (in *blockFields) settle(b *Block, c *Conversation) {
 	b.Programmatic = in.programmatic
 	switch {
 	case b.Type == "text" || b.Type == "input_text" || b.Type == "output_text":
-		if in.textAt != (Span{}) {
-			b.Kind, b.Text, b.TextSpan = KindText, in.text, in.textAt
+		if in.text.at != (Span{}) {
+			b.Kind = KindText
+			in.text.settle(b)
 			return
 		}
 	case b.Type == "refusal":
-		b.Kind, b.Text, b.TextSpan = KindRefusal, in.refusal, in.refusalAt
+		b.Kind = KindRefusal
+		in.refusal.settle(b)
 		return
 	case b.Type == "thinking":
-		b.Kind, b.Text, b.TextSpan, b.Signed = KindThinking, in.thinking, in.thinkingAt, in.signature != ""
+		b.Kind, b.Signed = KindThinking, in.signature != ""
+		in.thinking.settle(b)
 		return
 	case b.Type == "redacted_thinking":
 		b.Kind, b.Signed = KindRedactedThinking, true
@@ -229,6 +246,7 @@ func (in *blockFields) settle(b *Block, c *Conversation) {
 	case b.Type == "compaction":
 		b.Kind = KindCompaction
 		if len(in.content) == 1 && in.contentShape == ShapeString {
+			decodeTexts(in.content)
 			b.Text = in.content[0].Text
 		}
 		return

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,32 +13,122 @@ import (
 // said: where something stands in the source, whether it carries a cache breakpoint,
 // and whether a lone text stands in a list. It is meant for hashes: errors of w are
 // ignored.
-func (m *Message) WriteContent(w io.Writer) {
-	fmt.Fprintf(w, "%d %q %d\n", m.Role, m.Name, len(m.Blocks))
-	for i := range m.Blocks {
-		writeBlock(w, &m.Blocks[i])
-	}
+func (m *Message) WriteContent(w io.Writer) { (&ContentWriter{W: w}).Message(m) }
+
+// ContentWriter writes messages as [Message.WriteContent] does.
+type ContentWriter struct {
+	W io.Writer
+	// Source, when not nil, is the conversation that the messages are of: texts are then
+	// taken from its JSON and written with JSON's escapes, one way for each character.
+	// Most JSON is spelled so already and needs no decoding.
+	Source *Conversation
+	line   []byte
 }
 
-func writeBlock(w io.Writer, b *Block) {
-	fmt.Fprintf(w, "%d %q %q %q %t %d %d %d\n", b.Kind, b.ID, b.AltID, b.Name, b.IsError, len(b.Text), len(b.Input), len(b.Result))
-	writeText(w, b.Text)
-	writeText(w, b.Input)
+// Message writes one message.
+func (w *ContentWriter) Message(m *Message) {
+	w.number(int(m.Role))
+	w.word(m.Name)
+	w.number(len(m.Blocks))
+	for i := range m.Blocks {
+		w.block(&m.Blocks[i])
+	}
+	w.flush()
+}
+
+func (w *ContentWriter) block(b *Block) {
+	text, input := b.Text, b.Input
+	if w.Source != nil && w.Source.Format != FormatTyped {
+		text = w.spelled(text, b.TextSpan)
+		if b.InputShape == ShapeString {
+			input = w.spelled(input, b.InputSpan)
+		}
+	}
+	w.number(int(b.Kind))
+	w.word(b.ID)
+	w.word(b.AltID)
+	w.word(b.Name)
+	if b.IsError {
+		w.number(1)
+	} else {
+		w.number(0)
+	}
+	w.number(len(b.Result))
+	w.text(text)
+	w.text(input)
 	if m := b.Media; m != nil {
-		fmt.Fprintf(w, "%d %q %q %q %q %d %d %d %d\n",
-			m.Kind, m.MIMEType, m.URI, m.Detail, m.Filename, m.Width, m.Height, len(m.Data), len(m.Bytes))
-		writeText(w, m.Data)
-		_, _ = w.Write(m.Bytes)
+		w.number(int(m.Kind))
+		w.word(m.MIMEType)
+		w.word(m.URI)
+		w.word(m.Detail)
+		w.word(m.Filename)
+		w.number(m.Width)
+		w.number(m.Height)
+		w.number(len(m.Bytes))
+		w.text(m.Data)
+		w.flush()
+		_, _ = w.W.Write(m.Bytes)
 	}
 	if b.Raw != "" {
-		writeUnmarked(w, b.Raw)
+		w.flush()
+		writeUnmarked(w.W, b.Raw)
 	}
 	for i := range b.Result {
-		writeBlock(w, &b.Result[i])
+		w.block(&b.Result[i])
 	}
 }
 
-func writeText(w io.Writer, s string) { _, _ = io.WriteString(w, s) }
+// spelled is the inside of a string literal, text where there is none.
+func (w *ContentWriter) spelled(text string, at Span) string {
+	if literal := w.Source.Raw(at); len(literal) > 1 {
+		return respell(literal[1 : len(literal)-1])
+	}
+	return escape(text)
+}
+
+// respell writes the inside of a string literal with the escapes that [escape] writes.
+// Those that nearly everybody writes alike are left: \n, \t, \r, \" and \\.
+func respell(literal string) string {
+	for rest := literal; ; rest = rest[2:] {
+		at := strings.IndexByte(rest, '\\')
+		if at < 0 {
+			return literal
+		}
+		rest = rest[at:]
+		switch rest[1] {
+		case 'n', 't', 'r', '"', '\\':
+		default:
+			return escape(unescape(literal))
+		}
+	}
+}
+
+// number writes a number in as many bytes as it needs, word a text with its length in
+// front.
+func (w *ContentWriter) number(n int) { w.line = binary.AppendVarint(w.line, int64(n)) }
+
+func (w *ContentWriter) word(s string) {
+	w.number(len(s))
+	w.line = append(w.line, s...)
+}
+
+// text writes a text as word does. Short ones are gathered, since a hash takes its time with each
+// piece.
+func (w *ContentWriter) text(s string) {
+	const short = 512
+	if len(s) <= short {
+		w.word(s)
+		return
+	}
+	w.number(len(s))
+	w.flush()
+	_, _ = io.WriteString(w.W, s)
+}
+
+func (w *ContentWriter) flush() {
+	_, _ = w.W.Write(w.line)
+	w.line = w.line[:0]
+}
 
 // writeUnmarked writes the tokens of a JSON text without the cache breakpoints in it,
 // at any depth. Marked and unmarked forms have to come out alike, so both go this way.

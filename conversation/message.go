@@ -19,7 +19,9 @@ func (p *parser) message() (Message, *Error) {
 	if !parts.hasRole {
 		return m, &Error{Offset: start, Path: "role", Message: -1, Reason: "a message without a role"}
 	}
-	m.Role = roleOf(m.RawRole)
+	if m.Role = roleOf(m.RawRole); m.Role == RoleSystem {
+		decodeTexts(m.Blocks)
+	}
 	if p.c.Format == FormatOpenAIChat {
 		parts.assembleOpenAI(&m)
 	}
@@ -89,11 +91,11 @@ func (p *parser) messageField(m *Message, parts *messageParts, key string, f *fi
 			return err
 		}
 	case "refusal":
-		return p.sideText(&parts.refusal, Block{Kind: KindRefusal, Site: SiteRefusal}, f)
+		return p.sideBlock(&parts.refusal, Block{Kind: KindRefusal, Site: SiteRefusal}, f)
 	case "reasoning_content":
-		return p.sideText(&parts.reasoning, Block{Kind: KindThinking, Site: SiteReasoning}, f)
+		return p.sideBlock(&parts.reasoning, Block{Kind: KindThinking, Site: SiteReasoning}, f)
 	case "reasoning":
-		return p.sideText(&parts.reasoningAlias, Block{Kind: KindThinking, Site: SiteReasoning}, f)
+		return p.sideBlock(&parts.reasoningAlias, Block{Kind: KindThinking, Site: SiteReasoning}, f)
 	case "audio":
 		if p.peek() == '{' {
 			return p.audio(parts)
@@ -103,11 +105,13 @@ func (p *parser) messageField(m *Message, parts *messageParts, key string, f *fi
 	return err
 }
 
-// sideText reads a text field that stands beside the content.
-func (p *parser) sideText(dst *[]Block, b Block, f *field) *Error {
-	if err := f.textAt(&b.Text, &b.TextSpan); err != nil {
+// sideBlock reads a text field that stands beside the content.
+func (p *parser) sideBlock(dst *[]Block, b Block, f *field) *Error {
+	var text sideText
+	if err := f.textAt(&text); err != nil {
 		return err
 	}
+	text.settle(&b)
 	b.Span = b.TextSpan
 	if b.TextSpan != (Span{}) && b.Text != "" {
 		*dst = []Block{b}
@@ -156,7 +160,7 @@ func (p *parser) call(b *Block) *Error {
 	b.Span = Span{start, p.pos}
 	b.Name = cmp.Or(function.Name, b.Name)
 	if function.InputShape != ShapeAbsent {
-		b.Input, b.InputSpan, b.InputShape = function.Input, function.InputSpan, function.InputShape
+		b.Input, b.InputSpan, b.InputShape, b.Escaped = function.Input, function.InputSpan, function.InputShape, function.Escaped
 	}
 	b.Mark = p.oneMark(b.Mark, function.Mark)
 	return err
@@ -194,7 +198,7 @@ func (p *parser) arguments(b *Block) *Error {
 	switch p.peek() {
 	case '"':
 		b.InputShape = ShapeString
-		b.InputSpan, b.Input, err = p.text()
+		b.InputSpan, b.Input, b.Escaped, err = p.longText()
 	case 'n':
 		b.InputShape = ShapeNull
 		b.InputSpan, err = p.skip()

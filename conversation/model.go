@@ -207,6 +207,10 @@ type Block struct {
 
 	// Signed is set when reasoning carries a signature or encrypted data.
 	Signed bool
+	// Escaped is set when Text, or the Input of a call, is the inside of its JSON
+	// string as it stands, with escapes: only in what [Reading.Outline] reads, and only
+	// on blocks of messages that are not of the system. Such a text is not blank.
+	Escaped bool
 	// Mark is the cache breakpoint on this block, nil when there is none.
 	Mark *Mark
 	// Raw is the JSON text of an opaque or server-side block.

@@ -10,15 +10,35 @@ import (
 // formats. It keeps src and returns substrings of it; nothing is re-encoded.
 // Errors are of type [*Error] and carry the byte offset and the path.
 func Parse(format Format, src string, limits Limits) (*Conversation, error) {
-	limits = limits.withDefaults()
-	if at := invalidUTF8(src); at >= 0 {
-		return nil, &Error{Offset: at, Message: -1, Reason: "invalid UTF-8"}
+	return Reading{Limits: limits}.Parse(format, src)
+}
+
+// Reading is a way to parse. The zero value is that of [Parse].
+type Reading struct {
+	Limits Limits
+	// Outline leaves long texts of messages as the JSON has them, see
+	// [Block.Escaped]. To decode them is most of the work, and who sets marks looks at
+	// few of them.
+	Outline bool
+	// ValidUTF8 says that the source is known to be valid UTF-8, as strings of
+	// protobuf messages are. It is then not checked.
+	ValidUTF8 bool
+}
+
+// Parse is [Parse] in this way.
+func (r Reading) Parse(format Format, src string) (*Conversation, error) {
+	limits := r.Limits.withDefaults()
+	if !r.ValidUTF8 {
+		if at := invalidUTF8(src); at >= 0 {
+			return nil, &Error{Offset: at, Message: -1, Reason: "invalid UTF-8"}
+		}
 	}
 	p := &parser{
 		scanner: newScanner(src, limits.MaxDepth),
 		c:       &Conversation{Format: format, Source: src},
 		budget:  limits.MaxBlocks,
 		limit:   limits.MaxBlocks,
+		outline: r.Outline,
 	}
 	if err := p.document(); err != nil {
 		return nil, err
@@ -35,6 +55,14 @@ type parser struct {
 	limit  int
 	strays []*Mark // found since the last takeStrays
 	blocks []Block // of the content lists being read, inner ones last
+	// open are the objects being read, of which there are nested: what is needed for one
+	// is used again for the next.
+	open   []*field
+	nested int
+	// slab is room for blocks that stay.
+	slab []Block
+	// outline says to leave long texts as they are.
+	outline bool
 }
 
 func (p *parser) document() error {
@@ -168,6 +196,9 @@ func (p *parser) messages() *Error {
 			return err
 		}
 		p.warnSurrogate(i)
+		if i == cap(p.c.Messages) {
+			p.c.Messages = slices.Grow(p.c.Messages, p.expected(i, start))
+		}
 		p.c.Messages = append(p.c.Messages, m)
 		return nil
 	})
@@ -176,6 +207,13 @@ func (p *parser) messages() *Error {
 	}
 	p.c.list = Span{start, p.pos}
 	return err
+}
+
+// expected guesses how many elements of a list are to come, if those so far, which began
+// at start, are like the others.
+func (p *parser) expected(n, start int) int {
+	const least = 16
+	return least + n*(len(p.src)-p.pos)/(p.pos-start+1)
 }
 
 // elements visits the elements of an array that count towards the limit, and puts
@@ -289,6 +327,7 @@ func (p *parser) system() *Error {
 	}
 	m.Strays = p.takeStrays()
 	m.Span = m.Content
+	decodeTexts(m.Blocks)
 	if m.Shape != ShapeNull {
 		p.c.System = &m
 	}
@@ -333,18 +372,15 @@ func (f *field) text(dst *string) *Error {
 	return err
 }
 
-// textAt decodes a string value and notes where it stands.
-func (f *field) textAt(dst *string, at *Span) *Error {
-	f.p.space()
-	start := f.p.pos
-	isString := f.p.peek() == '"'
-	if err := f.text(dst); err != nil {
+// textAt reads a string value that may be long and notes where it stands.
+func (f *field) textAt(dst *sideText) *Error {
+	if f.p.peek() != '"' {
+		_, err := f.p.skip()
 		return err
 	}
-	if isString {
-		*at = Span{start, f.p.pos}
-	}
-	return nil
+	var err *Error
+	dst.at, dst.text, dst.escaped, err = f.p.longText()
+	return err
 }
 
 // raw takes the value's JSON text; null leaves dst as it is.
@@ -438,7 +474,13 @@ func (p *parser) stray(blocks []Block) {
 // key that occurs twice is refused: readers disagree on which of the two counts.
 func (p *parser) fields(visit func(key string, f *field) *Error) *Error {
 	var seen keySet
-	f := field{p: p, prevEnd: -1}
+	if p.nested == len(p.open) {
+		p.open = append(p.open, new(field))
+	}
+	f := p.open[p.nested]
+	*f = field{p: p, prevEnd: -1}
+	p.nested++
+	defer func() { p.nested-- }()
 	return p.object(func(key string, at int) *Error {
 		if !seen.add(key) {
 			return p.fail(at, "duplicate key "+Quote(clip(key, 40)))
@@ -448,7 +490,7 @@ func (p *parser) fields(visit func(key string, f *field) *Error) *Error {
 			f.cut = nil
 		}
 		f.key, f.marked = at, false
-		if err := visit(key, &f); err != nil {
+		if err := visit(key, f); err != nil {
 			return err.under(clip(key, 40))
 		}
 		f.stays = f.stays || !f.marked

@@ -10,8 +10,10 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // unquote decodes a valid JSON string literal. A lone surrogate becomes U+FFFD.
 // A literal without escapes is returned as a substring, without copying.
-func unquote(lit string) string {
-	body := lit[1 : len(lit)-1]
+func unquote(lit string) string { return unescape(lit[1 : len(lit)-1]) }
+
+// unescape decodes the inside of a valid JSON string literal.
+func unescape(body string) string {
 	esc := strings.IndexByte(body, '\\')
 	if esc < 0 {
 		return body

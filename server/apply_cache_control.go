@@ -26,16 +26,17 @@ func (s *Server) ApplyCacheControl(ctx context.Context, in *elbowroomv1.ApplyCac
 	out := render(f, in.GetView())
 	marks := marksOf(placed)
 	return &elbowroomv1.ApplyCacheControlResponse{
-		Conversation: out.conversation,
-		Edits:        out.edits,
-		Splices:      out.splices,
-		Breakpoints:  marks.breakpoints,
-		Skipped:      marks.skipped,
-		Layout:       marks.layout,
-		LayoutReason: marks.reason,
-		Warnings:     append(warningsOf(c.Warnings), marks.warnings...),
-		CacheState:   placed.State,
-		Plan:         planOf(placed),
+		Conversation:   out.conversation,
+		Edits:          out.edits,
+		Splices:        out.splices,
+		Breakpoints:    marks.breakpoints,
+		Skipped:        marks.skipped,
+		Layout:         marks.layout,
+		LayoutReason:   marks.reason,
+		Warnings:       append(warningsOf(c.Warnings), marks.warnings...),
+		CacheState:     placed.State,
+		Plan:           planOf(placed),
+		PredictedUsage: usageOf(placed.Usage),
 	}, nil
 }
 
@@ -131,6 +132,18 @@ func planOf(res *breakpoints.Result) *elbowroomv1.CachePlan {
 		plan.Hint = &elbowroomv1.CacheHint{Name: res.Hint.Name, Where: res.Hint.Where}
 	}
 	return plan
+}
+
+// usageOf translates what is expected to be billed, nil for nothing known.
+func usageOf(u *breakpoints.Usage) *elbowroomv1.PredictedUsage {
+	if u == nil {
+		return nil
+	}
+	return &elbowroomv1.PredictedUsage{
+		PromptTokens: count(u.Prompt), ReadTokens: count(u.Read),
+		Write_5MTokens: count(u.Write5m), Write_1HTokens: count(u.Write1h), WriteTokens: count(u.Write),
+		UncachedTokens: count(u.Uncached), Basis: string(u.Basis), Estimated: u.Estimated,
+	}
 }
 
 // marks are the fields in which a response reports its breakpoints.

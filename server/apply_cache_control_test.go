@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"crypto/sha256"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
@@ -195,4 +197,69 @@ func TestTheLayoutTableCanBeReplaced(t *testing.T) {
 	if err != nil || len(out.GetBreakpoints()) != 2 {
 		t.Errorf("%d breakpoints, want 2: %v", len(out.GetBreakpoints()), err)
 	}
+}
+
+func TestThePredictedUsageAddsUpToThePrompt(t *testing.T) {
+	f := start(t, nil)
+	long := strings.Repeat("All work and no play. ", 400)
+	const first = `{"model":"claude-opus-5","system":"LONG","messages":[{"role":"user","content":"a"}]}`
+	const next = `{"model":"claude-opus-5","system":"LONG","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`
+	usage := map[string]*elbowroomv1.PredictedUsage{}
+	for name, body := range map[string]string{"first": first, "next": next, "large": strings.ReplaceAll(next, `"c"`, `"`+strings.Repeat(long, 4)+`"`)} {
+		conversation := anthropic(strings.ReplaceAll(body, "LONG", long))
+		out, err := f.client.ApplyCacheControl(t.Context(), &elbowroomv1.ApplyCacheControlRequest{Conversation: conversation})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := out.GetPredictedUsage()
+		if sum := u.GetReadTokens() + u.GetWrite_5MTokens() + u.GetWrite_1HTokens() + u.GetWriteTokens() + u.GetUncachedTokens(); sum == 0 || sum != u.GetPromptTokens() {
+			t.Errorf("%s: the parts are %d tokens, the prompt is %d", name, sum, u.GetPromptTokens())
+		}
+		usage[name] = u
+		prepared, err := f.client.Prepare(t.Context(), &elbowroomv1.PrepareRequest{Conversation: conversation})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(u, prepared.GetPredictedUsage(), protocmp.Transform()); diff != "" {
+			t.Errorf("%s: Prepare, which did not compress, predicts otherwise:\n%s", name, diff)
+		}
+	}
+	if u := usage["first"]; u.GetBasis() != "FIRST" || u.GetReadTokens() != 0 || u.GetWrite_5MTokens() != u.GetPromptTokens() {
+		t.Errorf("the first request: %v", u)
+	}
+	if u := usage["next"]; u.GetBasis() != "ANCHOR" || u.GetReadTokens() != usage["first"].GetPromptTokens() {
+		t.Errorf("the next request is to read what the first wrote, %d tokens: %v", usage["first"].GetPromptTokens(), u)
+	}
+	if !usage["large"].GetEstimated() {
+		t.Error("what lies behind the first 16 KiB is estimated, and is not said to be")
+	}
+	out, err := f.client.ApplyCacheControl(t.Context(), &elbowroomv1.ApplyCacheControlRequest{Conversation: anthropic(first), Strategy: elbowroomv1.Strategy_STRATEGY_NONE})
+	if err != nil || out.GetPredictedUsage() != nil {
+		t.Errorf("without a layout: %v, %v", out.GetPredictedUsage(), err)
+	}
+}
+
+// A delta is made of valid pieces, and may still cut a character in two.
+func TestADeltaThatCutsACharacterIsRefused(t *testing.T) {
+	f := start(t, nil)
+	body := `{"model":"claude-opus-5","messages":[{"role":"user","content":"é"}]}`
+	if _, err := f.client.ApplyCacheControl(t.Context(), &elbowroomv1.ApplyCacheControlRequest{Conversation: kept(body)}); err != nil {
+		t.Fatal(err)
+	}
+	digest := sha256.Sum256([]byte(body))
+	_, err := f.client.ApplyCacheControl(t.Context(), &elbowroomv1.ApplyCacheControlRequest{Conversation: &elbowroomv1.Conversation{Native: &elbowroomv1.NativeRequest{
+		Format: elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES,
+		Body: &elbowroomv1.NativeRequest_Delta{Delta: &elbowroomv1.NativeDelta{
+			Base: digest[:], Splices: []*elbowroomv1.Splice{{Offset: int64(strings.Index(body, "é")), Length: 1, Text: "x"}},
+		}},
+	}}})
+	if status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("a body that is no UTF-8 gives %v", err)
+	}
+}
+
+func kept(body string) *elbowroomv1.Conversation {
+	c := anthropic(body)
+	c.Native.Keep = true
+	return c
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"google.golang.org/grpc"
 
@@ -96,7 +97,11 @@ func (b *bodies) resolve(ctx context.Context, field string, d *elbowroomv1.Nativ
 	if size > b.maxBody {
 		return "", &tooLargeError{size: size, limit: b.maxBody}
 	}
-	return conversation.ApplySplices(string(base), splices), nil
+	body := conversation.ApplySplices(string(base), splices)
+	if !utf8.ValidString(body) { // gRPC has checked the pieces
+		return "", &requestError{field: field, message: -1, reason: "a splice cuts a character in two: the body is no valid UTF-8"}
+	}
+	return body, nil
 }
 
 // expand is the interceptor that makes deltas whole before a handler sees them, and

@@ -19,6 +19,11 @@ func markedForm(in *elbowroomv1.Conversation, view elbowroomv1.View) form {
 	if in.GetNative().GetFormat() == elbowroomv1.Format_FORMAT_BEDROCK_CONVERSE {
 		return &converseForm{nativeForm: *newNativeForm(in.GetNative(), view)}
 	}
+	if in.GetNative() != nil {
+		f := newNativeForm(in.GetNative(), view)
+		f.outline = true // of messages behind the first, marks need no more than whether they are blank
+		return f
+	}
 	return formOf(in, view)
 }
 

@@ -11,8 +11,12 @@ type nativeForm struct {
 	format elbowroomv1.Format
 	// bytes is set when the request carries json_bytes, which the response mirrors.
 	bytes bool
-	// text is the JSON as it is now.
-	text string
+	// text is the JSON as it is now, but for the pending splices.
+	text    string
+	pending []conversation.Splice
+	// outline is set when long texts are not looked at, valid while the text is known
+	// to be valid UTF-8: gRPC has checked the string.
+	outline, valid bool
 	// wantEdits is set when splices and program are needed: they lead from the
 	// request's JSON to text.
 	wantEdits bool
@@ -28,7 +32,7 @@ func newNativeForm(in *elbowroomv1.NativeRequest, view elbowroomv1.View) *native
 	f := &nativeForm{format: in.GetFormat(), changed: noChange, wantEdits: view == elbowroomv1.View_VIEW_EDITS, wantSplices: view == elbowroomv1.View_VIEW_SPLICES}
 	switch body := in.GetBody().(type) {
 	case *elbowroomv1.NativeRequest_Json:
-		f.text = body.Json
+		f.text, f.valid = body.Json, true
 	case *elbowroomv1.NativeRequest_JsonBytes:
 		f.text, f.bytes = string(body.JsonBytes), true
 	}
@@ -43,7 +47,8 @@ func (f *nativeForm) read(limits conversation.Limits) (*conversation.Conversatio
 	case elbowroomv1.Format_FORMAT_BEDROCK_CONVERSE:
 		return nil, &requestError{field: "conversation.native.format", message: -1, reason: "FORMAT_BEDROCK_CONVERSE is taken by ApplyCacheControl only"}
 	}
-	c, err := conversation.Parse(format, f.text, limits)
+	f.settle()
+	c, err := conversation.Reading{Limits: limits, Outline: f.outline, ValidUTF8: f.valid}.Parse(format, f.text)
 	if err != nil {
 		return nil, &requestError{field: f.field(), message: -1, err: err}
 	}
@@ -66,7 +71,8 @@ func (f *nativeForm) apply(rw *conversation.Rewrite) {
 	if f.changed == noChange {
 		f.changed = splices[0].Offset
 	}
-	f.text = conversation.ApplySplices(f.text, splices)
+	f.settle()
+	f.pending = splices
 	switch {
 	case !f.wantEdits && !f.wantSplices:
 		return
@@ -84,9 +90,18 @@ func (f *nativeForm) apply(rw *conversation.Rewrite) {
 	}
 }
 
+// settle brings the text up to date, for those who need it: edits do not, and to
+// write a megabyte anew takes as long as to place marks in it.
+func (f *nativeForm) settle() {
+	if len(f.pending) > 0 {
+		f.text, f.pending, f.valid = conversation.ApplySplices(f.text, f.pending), nil, false
+	}
+}
+
 func (f *nativeForm) firstChange() int { return f.changed }
 
 func (f *nativeForm) full() *elbowroomv1.Conversation {
+	f.settle()
 	native := &elbowroomv1.NativeRequest{Format: f.format}
 	if f.bytes {
 		native.Body = &elbowroomv1.NativeRequest_JsonBytes{JsonBytes: []byte(f.text)}

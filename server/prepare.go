@@ -55,6 +55,7 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 		Warnings:         marks.warnings,
 		CacheState:       placed.State,
 		CachePlan:        planOf(placed),
+		PredictedUsage:   usageOf(placed.Usage),
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"runtime"
 	"time"
 
 	"google.golang.org/grpc"
@@ -192,6 +193,7 @@ func New(o Options) (*Server, error) {
 		grpc.MaxConcurrentStreams(limits.MaxConcurrentStreams),
 		grpc.InitialWindowSize(streamWindow),
 		grpc.InitialConnWindowSize(2*streamWindow),
+		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))), //nolint:gosec // their stacks have grown to what a call needs
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			Time: keep.Time, Timeout: keep.Timeout, MaxConnectionAge: keep.MaxConnectionAge,
 		}),

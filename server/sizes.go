@@ -23,10 +23,11 @@ const (
 
 // prefixSizes measures a conversation's parts in tokens, in prompt order.
 func (s *Server) prefixSizes(ctx context.Context, c *conversation.Conversation, model tokens.Model) (*breakpoints.TokenCounts, error) {
-	out := &breakpoints.TokenCounts{Messages: make([]int, len(c.Messages))}
+	out := &breakpoints.TokenCounts{Messages: make([]int, len(c.Messages)), Estimated: s.counter.Method(model) != tokens.MethodLocal}
 	left := countedBytes
 	measure := func(b bulk, count func() (tokens.Cost, error)) (int, error) {
 		if left -= b.text; left < 0 {
+			out.Estimated = true
 			return b.tokens(), nil
 		}
 		cost, err := count()
@@ -43,7 +44,7 @@ func (s *Server) prefixSizes(ctx context.Context, c *conversation.Conversation, 
 	}
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if out.Messages[i], err = measure(bulkOf(m), func() (tokens.Cost, error) { return s.counter.CountMessage(ctx, m, model) }); err != nil {
+		if out.Messages[i], err = measure(bulkOf(m), func() (tokens.Cost, error) { return s.counter.CountMessage(ctx, m.Decoded(), model) }); err != nil {
 			return nil, err
 		}
 	}

@@ -26,6 +26,8 @@ if [ -z "${ELBOWROOM_BIN:-}" ]; then
   ELBOWROOM_BIN=$PWD/bin/elbowroom
 fi
 export ELBOWROOM_BIN
+# Servers that run side by side must not want the one default port of the HTTP edge.
+export ELBOWROOM_HTTP_ADDR=
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

@@ -91,7 +91,7 @@ type Rules struct {
 	MaxWrites  int `json:"max_writes"`
 	Candidates int `json:"-"`
 	// Step rounds what ModePrefix reads.
-	Step int `json:"step"`
+	Step int `json:"-"`
 	// Life is that of entries which no mark asks for.
 	Life Life `json:"life"`
 	// FixedMarks: a read refreshes only the entry it hits and not those of the request's other marks below it, which is
@@ -157,9 +157,7 @@ func (t *Tables) Rules(layout breakpoints.Layout, model *tokens.Model, counting 
 	} else if r.Mode == ModeMarks {
 		r.MinTokens = model.CacheMinimum
 	}
-	if layout == breakpoints.LayoutOpenAIImplicit && model.ID == "gpt-5.5" {
-		r.Step = 2048 // developers.openai.com: writes every 2,048 tokens
-	}
+	r.Step = t.layouts.Step(layout, model.Name)
 	r.StripsThinking = stripsThinking(model)
 	// The request's own mark is unknown to InvokeModel with Opus 4.6 and earlier.
 	r.RefusesAutomatic = layout == breakpoints.LayoutBedrockInvoke && model.Family == tokens.FamilyClaude3

@@ -74,7 +74,7 @@ func (c *Client) Compress(ctx context.Context, body any, req *elbowroomv1.Compre
 		return nil, err
 	}
 	out := copied(req)
-	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_EDITS
+	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_SPLICES
 	ctx, cancel := call.context(ctx)
 	defer cancel()
 	resp, err := c.stub.Compress(ctx, out, call.grpc...)
@@ -95,7 +95,7 @@ func (c *Client) StreamCompress(ctx context.Context, body any, req *elbowroomv1.
 		return nil, err
 	}
 	out := copied(req)
-	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_EDITS
+	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_SPLICES
 	ctx, cancel := call.context(ctx)
 	defer cancel()
 	stream, err := c.stub.StreamCompress(ctx, &elbowroomv1.StreamCompressRequest{Request: out}, call.grpc...)
@@ -132,7 +132,7 @@ func (c *Client) ApplyCacheControl(ctx context.Context, body any, req *elbowroom
 		return nil, err
 	}
 	out := copied(req)
-	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_EDITS
+	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_SPLICES
 	ctx, cancel := call.context(ctx)
 	defer cancel()
 	resp, err := c.stub.ApplyCacheControl(ctx, out, call.grpc...)
@@ -151,7 +151,7 @@ func (c *Client) Prepare(ctx context.Context, body any, req *elbowroomv1.Prepare
 		return nil, err
 	}
 	out := copied(req)
-	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_EDITS
+	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_SPLICES
 	ctx, cancel := call.context(ctx)
 	defer cancel()
 	resp, err := c.stub.Prepare(ctx, out, call.grpc...)

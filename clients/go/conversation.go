@@ -81,7 +81,7 @@ func WithConversationFormat(format elbowroomv1.Format) ConversationOption {
 // defaults. Without a session id it gets a random one.
 func (c *Client) NewConversation(request *elbowroomv1.PrepareRequest, options ...ConversationOption) *Conversation {
 	out := &Conversation{client: c, request: copied(request)}
-	out.request.View = elbowroomv1.View_VIEW_EDITS
+	out.request.View = elbowroomv1.View_VIEW_SPLICES
 	if out.request.GetSessionId() == "" {
 		out.request.SessionId = rand.Text()
 	}

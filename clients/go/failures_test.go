@@ -33,9 +33,9 @@ func (d *double) Compress(ctx context.Context, req *pb.CompressRequest) (*pb.Com
 }
 
 // serveDouble runs a double until the test ends and returns its address.
-func serveDouble(t *testing.T, d *double) string {
+func serveDouble(t *testing.T, d *double, options ...grpc.ServerOption) string {
 	t.Helper()
-	s := grpc.NewServer()
+	s := grpc.NewServer(options...)
 	pb.RegisterContextServiceServer(s, d)
 	healthv1.RegisterHealthServer(s, fine{})
 	lis := localserver.Listen(t, "127.0.0.1:0")

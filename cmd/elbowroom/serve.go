@@ -41,6 +41,8 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err != nil {
 		return err
 	}
+	// Also where it comes to nothing: the server's workers run from the start.
+	defer func() { _ = s.Shutdown(context.WithoutCancel(ctx)) }()
 	if err := s.Warm(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@
 
 Elbowroom takes part in two lines: ``before_request`` returns the request to send, ``after_response`` takes the usage.
 
-    pip install elbowroom anthropic
+    pip install ./clients/python anthropic
     elbowroom serve &
     python anthropic_loop.py "Which of these files parses dates?" path/to/folder
 """

@@ -1,6 +1,6 @@
 """A LangChain agent whose history is compressed by Elbowroom before it outgrows the model's window.
 
-pip install 'elbowroom[langchain]' langchain-openai
+pip install './clients/python[langchain]' langchain-openai
 elbowroom serve &
 python langchain_agent.py "How large is each file here?" path/to/folder
 """

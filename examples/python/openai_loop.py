@@ -3,7 +3,7 @@
 Elbowroom takes part in two lines: ``before_request`` returns the request to send, ``after_response`` takes the usage. The same
 loop runs against every server that speaks this API.
 
-    pip install elbowroom openai
+    pip install ./clients/python openai
     elbowroom serve &
     python openai_loop.py "Which of these files parses dates?" path/to/folder
 """

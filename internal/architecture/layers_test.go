@@ -94,6 +94,14 @@ var layers = []layer{
 	{dir: "store", modules: []string{"github.com/maypok86/otter/v2"}},
 	{dir: "store/redis", house: []string{"store"}, modules: []string{"github.com/redis/rueidis"}, tests: []string{"store/storetest"}},
 	{dir: "server", house: without(anything, "clients/...", "conformance/..."), modules: []string{"*"}, tests: []string{"clients/..."}},
+	// The HTTP edge calls the gRPC server as an HTTP handler: it knows neither the engine nor the server's insides.
+	{
+		dir: "server/httpapi", house: []string{"gen/...", "conversation"},
+		modules: []string{
+			"connectrpc.com/connect", "connectrpc.com/vanguard", "google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/rpc",
+		},
+		tests: slices.Concat(anything, []string{"github.com/getkin/kin-openapi"}),
+	},
 	{dir: "gen", modules: []string{"google.golang.org/grpc", "google.golang.org/protobuf", "buf.build/gen/go/bufbuild/protovalidate"}},
 	{
 		dir: "clients/go", house: []string{"gen/..."},

@@ -145,6 +145,9 @@ func (f *fixture) raw(text string) net.Conn {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(func() { _ = conn.Close() })
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(4 << 10) // else the system takes a long answer in for one who never reads
+	}
 	if _, err := io.WriteString(conn, text); err != nil {
 		f.t.Fatal(err)
 	}
@@ -153,7 +156,11 @@ func (f *fixture) raw(text string) net.Conn {
 
 // A peer that stops in the middle of a body, or never reads, is let go.
 func TestPeersThatStandStillAreLetGo(t *testing.T) {
-	f := start(t, func(o *options) { o.edge.Pace = 50 * time.Millisecond })
+	b := newBlocked(t)
+	f := start(t, func(o *options) {
+		o.server.Compressor = b
+		o.edge.Pace = 50 * time.Millisecond
+	})
 	head := "POST " + service + "CountTokens HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 	slow := f.raw(head + "Content-Length: 1000\r\n\r\n{\"text\":")
 	resp, err := http.ReadResponse(bufio.NewReader(slow), nil)
@@ -167,6 +174,8 @@ func TestPeersThatStandStillAreLetGo(t *testing.T) {
 	text := fmt.Sprintf(`{"messages":[{"role":"user","content":%q}]}`, strings.Repeat("x", 16<<20))
 	f.raw("POST /v1/compress HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
 		fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(text), text))
+	<-b.entered
+	close(b.goOn)
 	f.stop() // waits for the call, which ends although its answer is never read
 }
 

@@ -216,7 +216,7 @@ impl Conversation {
     async fn prepare(&mut self, native: v1::NativeRequest) -> Result<PrepareResponse, Error> {
         let request = PrepareRequest {
             conversation: Some(v1::Conversation { native: Some(native), ..Default::default() }),
-            view: v1::View::Edits.into(),
+            view: v1::View::Splices.into(),
             last_usage: self.usage,
             ..self.options.clone()
         };

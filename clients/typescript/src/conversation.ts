@@ -140,7 +140,7 @@ export class Conversation {
       create(PrepareRequestSchema, {
         ...fields,
         conversation: { native },
-        view: View.EDITS,
+        view: View.SPLICES,
         ...(ours.continues ? { compressionState: this.compressionState, cacheState: this.cacheState } : {}),
         ...(ours.continues && this.lastUsage !== undefined ? { lastUsage: this.lastUsage } : {}),
       });

@@ -439,6 +439,8 @@ pub enum View {
     Full = 1,
     /// Only what changed: edits, and splices for the native form. For callers that hold the original.
     Edits = 2,
+    /// As VIEW_EDITS, but for the native form with splices alone: the least that can be sent. Edits hold whole changed messages beside.
+    Splices = 3,
 }
 impl View {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -450,6 +452,7 @@ impl View {
             Self::Unspecified => "VIEW_UNSPECIFIED",
             Self::Full => "VIEW_FULL",
             Self::Edits => "VIEW_EDITS",
+            Self::Splices => "VIEW_SPLICES",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -458,6 +461,7 @@ impl View {
             "VIEW_UNSPECIFIED" => Some(Self::Unspecified),
             "VIEW_FULL" => Some(Self::Full),
             "VIEW_EDITS" => Some(Self::Edits),
+            "VIEW_SPLICES" => Some(Self::Splices),
             _ => None,
         }
     }
@@ -563,7 +567,7 @@ pub struct ApplyCacheControlResponse {
     /// VIEW_EDITS: the edit program. Empty when nothing changed.
     #[prost(message, repeated, tag = "2")]
     pub edits: ::prost::alloc::vec::Vec<Edit>,
-    /// VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+    /// VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
     #[prost(message, repeated, tag = "3")]
     pub splices: ::prost::alloc::vec::Vec<Splice>,
     /// The breakpoints that the result carries, in prompt order.
@@ -920,7 +924,7 @@ pub struct CompressResponse {
     /// VIEW_EDITS: the edit program. Empty when nothing changed.
     #[prost(message, repeated, tag = "3")]
     pub edits: ::prost::alloc::vec::Vec<Edit>,
-    /// VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+    /// VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
     #[prost(message, repeated, tag = "4")]
     pub splices: ::prost::alloc::vec::Vec<Splice>,
     /// What was kept, shortened, summarized, repaired and lost.
@@ -929,7 +933,7 @@ pub struct CompressResponse {
     /// The summary's body, without the frame that marks it in the conversation. Empty when none was written.
     #[prost(string, tag = "6")]
     pub summary: ::prost::alloc::string::String,
-    /// Pass it back with the next request. Empty when there is no summary.
+    /// Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
     #[prost(bytes = "vec", tag = "7")]
     pub compression_state: ::prost::alloc::vec::Vec<u8>,
 }
@@ -2561,7 +2565,7 @@ pub struct PrepareResponse {
     /// VIEW_EDITS: the edit program from the request's conversation to the result. Empty when nothing changed.
     #[prost(message, repeated, tag = "3")]
     pub edits: ::prost::alloc::vec::Vec<Edit>,
-    /// VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+    /// VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
     #[prost(message, repeated, tag = "4")]
     pub splices: ::prost::alloc::vec::Vec<Splice>,
     /// What Compress did, in detail.
@@ -2570,7 +2574,7 @@ pub struct PrepareResponse {
     /// The summary's body. Empty when none was written.
     #[prost(string, tag = "6")]
     pub summary: ::prost::alloc::string::String,
-    /// Pass it back with the next request. Empty when there is no summary.
+    /// Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
     #[prost(bytes = "vec", tag = "7")]
     pub compression_state: ::prost::alloc::vec::Vec<u8>,
     /// The breakpoints that the result carries. Indices are positions in the result.

@@ -161,7 +161,7 @@ export type ApplyCacheControlResponse = Message<"elbowroom.v1.ApplyCacheControlR
   edits: Edit[];
 
   /**
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    *
    * @generated from field: repeated elbowroom.v1.Splice splices = 3;
    */

@@ -170,7 +170,7 @@ export type CompressResponse = Message<"elbowroom.v1.CompressResponse"> & {
   edits: Edit[];
 
   /**
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    *
    * @generated from field: repeated elbowroom.v1.Splice splices = 4;
    */
@@ -191,7 +191,7 @@ export type CompressResponse = Message<"elbowroom.v1.CompressResponse"> & {
   summary: string;
 
   /**
-   * Pass it back with the next request. Empty when there is no summary.
+   * Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
    *
    * @generated from field: bytes compression_state = 7;
    */

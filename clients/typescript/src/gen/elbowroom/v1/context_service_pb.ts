@@ -249,7 +249,7 @@ export type PrepareResponse = Message<"elbowroom.v1.PrepareResponse"> & {
   edits: Edit[];
 
   /**
-   * VIEW_EDITS, native form: the same changes as byte edits. Empty when nothing changed.
+   * VIEW_EDITS and VIEW_SPLICES, native form: the same changes as byte edits. Empty when nothing changed.
    *
    * @generated from field: repeated elbowroom.v1.Splice splices = 4;
    */
@@ -270,7 +270,7 @@ export type PrepareResponse = Message<"elbowroom.v1.PrepareResponse"> & {
   summary: string;
 
   /**
-   * Pass it back with the next request. Empty when there is no summary.
+   * Pass it back with the next request. The request's own when nothing was changed; empty when there is no summary.
    *
    * @generated from field: bytes compression_state = 7;
    */
