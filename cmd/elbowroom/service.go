@@ -101,7 +101,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured 
 		Compressor: engine,
 		Counter:    counter,
 		Providers:  providers,
-		Registry:   registry,
+		Registry:   registry, UnknownWindow: c.Compression.UnknownWindow,
 		Log:        log,
 		CacheTTL:   ttl,
 		Caches:     caches,

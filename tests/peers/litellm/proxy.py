@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import talk
 
 Message = dict[str, Any]
 KEY = "sk-of-the-tests"
+DOCUMENT = pathlib.Path(__file__).resolve().parents[3] / "docs/http.md"
 
 
 class Proxy:
@@ -75,6 +77,15 @@ class Proxy:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def snippet(mark: str, *changes: tuple[str, str]) -> str:
+    """Return the YAML in docs/http.md that holds a text, with each first text of the changes replaced by its second."""
+    text = next(block for block in re.findall(r"```yaml\n(.*?)```", DOCUMENT.read_text(), re.DOTALL) if mark in block)
+    for old, new in changes:
+        assert old in text, f"docs/http.md shows no {old!r} with {mark!r}"
+        text = text.replace(old, new)
+    return text
 
 
 class Refused(Exception):

@@ -32,7 +32,7 @@ def question(turn: int) -> Message:
     return {
         "role": "user",
         "content": f"Turn {turn}: how many of article {thing}-{turn:03d} are on site {turn % 5 + 1}, and does order "
-        f"PO-{7000 + turn * 13} cover the gap until week {turn % 9 + 40}? The path is /srv/stock/site{turn % 5 + 1}/{turn:03d}.csv.",
+        f"PO-{7000 + turn * 13} cover the gap until week {turn % 9 + 40}? See /srv/stock/site{turn % 5 + 1}/{turn:03d}.csv.",
     }
 
 
@@ -45,7 +45,7 @@ def answer(messages: list[Message]) -> Message:
     if messages[-1]["role"] == "tool" or turn % 4 == 0:
         return {
             "role": "assistant",
-            "content": f"For turn {turn}: {turn * 17} pieces are on site, {turn * 3} are reserved, and order PO-{7000 + turn * 13} "
+            "content": f"For turn {turn}: {turn * 17} pieces are here, {turn * 3} are reserved, and order PO-{7000 + turn * 13} "
             f"brings {turn * 11} more in week {turn % 9 + 40}, so the gap is covered. " + "The count was checked twice. " * 6,
         }
     calls = [

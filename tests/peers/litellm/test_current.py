@@ -11,7 +11,7 @@ import talk
 import wire
 from judge import judge, report
 from provider import Provider
-from proxy import Caller, Proxy, Refused
+from proxy import Caller, Proxy, Refused, snippet
 from service import Service
 
 GUARDRAIL = pathlib.Path(__file__).resolve().parents[3] / "examples/litellm-guardrail/elbowroom_guardrail.py"
@@ -24,13 +24,7 @@ model_list:
       model: openai/any-model
       api_base: {provider}
       api_key: unused
-guardrails:
-  - guardrail_name: elbowroom
-    litellm_params:
-      guardrail: elbowroom_guardrail.Elbowroom
-      mode: pre_call
-      api_base: http://{elbowroom}
-      context_window: 9000
+{documented}
   - guardrail_name: headroom-open
     litellm_params:
       guardrail: headroom
@@ -54,7 +48,15 @@ class Setting:
         shutil.copy(GUARDRAIL, folder)
         self.service = Service()
         self.provider = Provider(talk.answer)
-        self.proxy = Proxy(folder, CONFIG.format(provider=self.provider.url, elbowroom=self.service.http))
+        elbowroom = self.service.http
+        # Requests name their guardrails here, for there are three.
+        changes = (
+            ("127.0.0.1:8051", elbowroom),
+            ("context_window: 32000", "context_window: 9000"),
+            ("default_on: true", "default_on: false"),
+        )
+        documented = snippet("guardrail: elbowroom_guardrail.", *changes)
+        self.proxy = Proxy(folder, CONFIG.format(provider=self.provider.url, elbowroom=elbowroom, documented=documented))
 
     def close(self) -> None:
         self.proxy.close()

@@ -9,10 +9,10 @@ import pytest
 import talk
 from judge import judge, report
 from provider import Provider
-from proxy import Caller, Proxy, Refused
+from proxy import Caller, Proxy, Refused, snippet
 from service import Service
 
-# What docs/http.md shows; `strict` is the same with LiteLLM's default for failures.
+# `strict` is what docs/http.md shows, with LiteLLM's default for failures.
 CONFIG = """
 model_list:
   - model_name: assistant
@@ -20,15 +20,7 @@ model_list:
       model: openai/any-model
       api_base: {provider}
       api_key: unused
-guardrails:
-  - guardrail_name: elbowroom
-    litellm_params:
-      guardrail: headroom
-      mode: pre_call
-      api_base: http://{elbowroom}
-      model: gpt-4
-      unreachable_fallback: fail_open
-      default_on: true
+{documented}
   - guardrail_name: strict
     litellm_params:
       guardrail: headroom
@@ -44,7 +36,10 @@ class Setting:
     def __init__(self, folder: pathlib.Path) -> None:
         self.service = Service()
         self.provider = Provider(talk.answer)
-        self.proxy = Proxy(folder, CONFIG.format(provider=self.provider.url, elbowroom=self.service.http))
+        elbowroom = self.service.http
+        # gpt-4 has the smallest window of the known models, 8,192 tokens.
+        documented = snippet("guardrail: headroom", ("127.0.0.1:8051", elbowroom), ("model: gpt-4o", "model: gpt-4"))
+        self.proxy = Proxy(folder, CONFIG.format(provider=self.provider.url, elbowroom=elbowroom, documented=documented))
 
     def close(self) -> None:
         self.proxy.close()

@@ -20,8 +20,8 @@ _GROWTH = 1.10  # after a compression that gained nothing, the prompt has to gro
 class ElbowroomEngine(ContextEngine):
     """Has the conversation of one agent compressed by a running Elbowroom.
 
-    A failure never costs a message: ``compress`` returns the list it was given, says so in the attributes that Hermes reads after a
-    compression, and ``should_compress`` pauses. Hermes then goes on with the full history.
+    A failure never costs a message: ``compress`` returns the list it was given and says so in the attributes that Hermes reads
+    after a compression, and ``should_compress`` pauses. Hermes then goes on with the full history.
 
     Args:
         settings: Where the service is. Default: the environment's.
@@ -104,8 +104,8 @@ class ElbowroomEngine(ContextEngine):
     ) -> list[dict[str, Any]]:
         """Return the conversation compressed, or the list that was given where that failed or gained nothing.
 
-        It compresses below the service's own threshold too. Hermes calls it when its threshold is passed or the provider refused the
-        prompt, and only Hermes knows what its system prompt and tools cost: they are not among the messages.
+        It compresses below the service's own threshold too. Hermes calls it when its threshold is passed or the provider refused
+        the prompt, and only Hermes knows what its system prompt and tools cost: they are not among the messages.
 
         Args:
             messages: The conversation without the system prompt.
