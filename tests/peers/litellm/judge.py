@@ -69,7 +69,7 @@ def judge(bodies: list[str], sent: list[list[Message]]) -> Verdict:
 
 
 def kept_as_sent(here: str, messages: list[Message], original: list[Message]) -> None:
-    """Check every message but the summary: one of the original in order, whole, or a shorter result, or a system prompt with more."""
+    """Check every message but the summary: one of the original in order, or a shorter result, or the system prompt and more."""
     at = 0
     for message in messages:
         content = message.get("content")

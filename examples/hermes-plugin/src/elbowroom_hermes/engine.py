@@ -145,8 +145,7 @@ class ElbowroomEngine(ContextEngine):
         self._useless_below = 0
         self._state = result.compression_state
         self.compression_count += 1
-        # Hermes marks messages that its database has. What is kept has to be written again where the session goes on.
-        return [{key: value for key, value in message.items() if key != "_db_persisted"} for message in result.body]
+        return result.body
 
     def _failed(self, messages: list[dict[str, Any]], reason: str) -> list[dict[str, Any]]:
         self._last_compress_aborted, self._last_summary_error = True, f"Elbowroom: {reason}"
