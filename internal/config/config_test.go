@@ -119,7 +119,7 @@ keepalive: {time: 90s}
 	want := load(t, config.Sources{})
 	want.GRPCAddr = "127.0.0.1:6000"
 	want.Compression = config.Compression{
-		Threshold: 0.6, TargetRatio: 0.25, ProtectLastN: 10, Continuity: true, GatewayThreshold: 0.9,
+		Threshold: 0.6, TargetRatio: 0.25, ProtectLastN: 10, Continuity: true, GatewayThreshold: 0.9, UnknownWindow: 128_000,
 		ModelThresholds: map[string]float64{"gpt-4.1": 0.7, "openai/gpt-4o": 0.4},
 	}
 	want.PromptCaching.CacheTTL = "1h"

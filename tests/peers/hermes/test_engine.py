@@ -105,6 +105,12 @@ def test_a_conversation_is_compressed_and_compressed_again() -> None:
     assert "round 2" in str(wire.summary_of(second))
 
 
+def test_it_compresses_what_is_small_without_the_system_prompt_and_the_tools() -> None:
+    messages = talk(20)
+    assert len(json.dumps(messages)) / 4 < engine().threshold_tokens, "by itself it is below the threshold"
+    check(engine().compress(messages, current_tokens=20_000), messages)
+
+
 def test_a_summary_is_taken_over_by_an_engine_that_never_saw_it() -> None:
     first = engine().compress(talk(40), current_tokens=20_000)
     longer = [*first, {"role": "assistant", "content": "src/part7.py"}, *talk(30)]
