@@ -171,6 +171,12 @@ func TestTokensAdmitWhatIsListed(t *testing.T) {
 	if _, err := tokens.Verify(t.Context(), token); err != nil {
 		t.Errorf("after a broken list: %v", err)
 	}
+	if err := tokens.Load(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tokens.Verify(t.Context(), token); !errors.Is(err, auth.ErrRejected) {
+		t.Errorf("after the last line was removed: %v", err)
+	}
 	if err := tokens.Load([]byte(otherLine)); err != nil {
 		t.Fatal(err)
 	}
