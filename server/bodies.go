@@ -14,7 +14,6 @@ import (
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
-	"github.com/elbowroom/elbowroom/store"
 )
 
 // DefaultMaxKeptBytes bounds the bodies that are held for deltas.
@@ -41,25 +40,22 @@ func (e *tooLargeError) Error() string {
 // bodies holds native bodies for the deltas of later requests. Losing one costs its
 // caller a second round trip and nothing else.
 type bodies struct {
-	held store.Store // nil holds none
+	held *held // nil holds none
 	// maxBody bounds a body in bytes.
 	maxBody int64
 }
 
-func newBodies(maxBytes int64, maxBody int) (bodies, error) {
+func newBodies(maxBytes int64, maxBody int) bodies {
 	b := bodies{maxBody: int64(maxBody)}
-	if maxBytes < 0 {
-		return b, nil
+	if maxBytes >= 0 {
+		b.held = newHeld(maxBytes)
 	}
-	held, err := store.NewMemory(store.MemoryOptions{MaxBytes: maxBytes})
-	b.held = held
-	return b, err
+	return b
 }
 
 func (b *bodies) keep(ctx context.Context, body string) {
 	digest := sha256.Sum256([]byte(body))
-	// What does not fit is not held, which callers must be ready for.
-	_ = b.held.Set(ctx, keptKey(ctx, digest[:]), []byte(body), keptFor)
+	b.held.set(keptKey(ctx, digest[:]), body)
 }
 
 // keptKey names a body among those of all tenants.
@@ -69,13 +65,9 @@ func keptKey(ctx context.Context, digest []byte) string {
 
 // resolve returns the body that a delta describes.
 func (b *bodies) resolve(ctx context.Context, field string, d *elbowroomv1.NativeDelta) (string, error) {
-	var base []byte
-	found := false
+	base, found := "", false
 	if b.held != nil {
-		var err error
-		if base, found, err = b.held.Get(ctx, keptKey(ctx, d.GetBase())); err != nil {
-			return "", err
-		}
+		base, found = b.held.get(keptKey(ctx, d.GetBase()))
 	}
 	if !found {
 		return "", &baseUnknownError{base: d.GetBase()}
@@ -97,7 +89,7 @@ func (b *bodies) resolve(ctx context.Context, field string, d *elbowroomv1.Nativ
 	if size > b.maxBody {
 		return "", &tooLargeError{size: size, limit: b.maxBody}
 	}
-	body := conversation.ApplySplices(string(base), splices)
+	body := conversation.ApplySplices(base, splices)
 	if !utf8.ValidString(body) { // gRPC has checked the pieces
 		return "", &requestError{field: field, message: -1, reason: "a splice cuts a character in two: the body is no valid UTF-8"}
 	}

@@ -155,3 +155,20 @@ func TestABadDeltaIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Each turn goes on from the body of the turn before, of which there is no room for many.
+func TestALongConversationFindsItsBaseWhenTheRoomIsFull(t *testing.T) {
+	f := start(t, func(o *server.Options) { o.Limits.MaxKeptBytes = 64 << 10 })
+	bodies := turns(200)
+	kept := anthropic(bodies[0])
+	kept.Native.Keep = true
+	if _, err := f.client.ApplyCacheControl(t.Context(), &elbowroomv1.ApplyCacheControlRequest{Conversation: kept}); err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i < len(bodies); i++ {
+		delta := &elbowroomv1.ApplyCacheControlRequest{Conversation: sent(deltaTo(bodies[i-1], bodies[i]), true)}
+		if _, err := f.client.ApplyCacheControl(t.Context(), delta); err != nil {
+			t.Fatalf("turn %d: %v", i, err)
+		}
+	}
+}

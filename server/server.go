@@ -170,9 +170,7 @@ func New(o Options) (*Server, error) {
 		gate:       admission.NewGate(limits.MaxInFlightBytes),
 		health:     health.NewServer(),
 	}
-	if s.bodies, err = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
+	s.bodies = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes)
 	if s.auth == nil {
 		s.auth = &auth.Gate{}
 	}
