@@ -172,3 +172,24 @@ func TestALongConversationFindsItsBaseWhenTheRoomIsFull(t *testing.T) {
 		}
 	}
 }
+
+// A base is named as often as there are requests in a sequence, and each makes a whole body of it.
+func TestTheDeltasOfOneRequestAreBoundTogether(t *testing.T) {
+	body := turns(20)[19]
+	f := start(t, func(o *server.Options) { o.Limits.MaxMessageBytes = 5*len(body) + 100 })
+	kept := anthropic(body)
+	kept.Native.Keep = true
+	if _, err := f.client.CountTokens(t.Context(), &elbowroomv1.CountTokensRequest{Conversation: kept}); err != nil {
+		t.Fatal(err)
+	}
+	digest := sha256.Sum256([]byte(body))
+	for n, want := range map[int]codes.Code{5: codes.OK, 6: codes.ResourceExhausted} {
+		in := &elbowroomv1.SimulateCacheRequest{}
+		for range n {
+			in.Requests = append(in.Requests, &elbowroomv1.SimulatedRequest{Conversation: sent(&elbowroomv1.NativeDelta{Base: digest[:]}, false)})
+		}
+		if _, err := f.client.SimulateCache(t.Context(), in); status.Code(err) != want {
+			t.Errorf("%d deltas: %v, want %v", n, err, want)
+		}
+	}
+}
