@@ -14,6 +14,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
+	"github.com/elbowroom/elbowroom/store"
 )
 
 // DefaultMaxKeptBytes bounds the bodies that are held for deltas.
@@ -40,22 +41,25 @@ func (e *tooLargeError) Error() string {
 // bodies holds native bodies for the deltas of later requests. Losing one costs its
 // caller a second round trip and nothing else.
 type bodies struct {
-	held *held // nil holds none
+	held store.Store // nil holds none
 	// maxBody bounds the bodies of one request in bytes.
 	maxBody int64
 }
 
-func newBodies(maxBytes int64, maxBody int) bodies {
+func newBodies(maxBytes int64, maxBody int) (bodies, error) {
 	b := bodies{maxBody: int64(maxBody)}
-	if maxBytes >= 0 {
-		b.held = newHeld(maxBytes)
+	if maxBytes < 0 {
+		return b, nil
 	}
-	return b
+	held, err := store.NewMemory(store.MemoryOptions{MaxBytes: maxBytes})
+	b.held = held
+	return b, err
 }
 
 func (b *bodies) keep(ctx context.Context, body string) {
 	digest := sha256.Sum256([]byte(body))
-	b.held.set(keptKey(ctx, digest[:]), body)
+	// What does not fit is not held, which callers must be ready for.
+	_ = b.held.Set(ctx, keptKey(ctx, digest[:]), []byte(body), keptFor)
 }
 
 // keptKey names a body among those of all tenants.
@@ -66,9 +70,13 @@ func keptKey(ctx context.Context, digest []byte) string {
 // resolve returns the body that a delta describes. before is the size of those that the
 // request has besides.
 func (b *bodies) resolve(ctx context.Context, field string, d *elbowroomv1.NativeDelta, before int64) (string, error) {
-	base, found := "", false
+	var base []byte
+	found := false
 	if b.held != nil {
-		base, found = b.held.get(keptKey(ctx, d.GetBase()))
+		var err error
+		if base, found, err = b.held.Get(ctx, keptKey(ctx, d.GetBase())); err != nil {
+			return "", err
+		}
 	}
 	if !found {
 		return "", &baseUnknownError{base: d.GetBase()}
@@ -90,7 +98,7 @@ func (b *bodies) resolve(ctx context.Context, field string, d *elbowroomv1.Nativ
 	if size > b.maxBody {
 		return "", &tooLargeError{size: size, limit: b.maxBody}
 	}
-	body := conversation.ApplySplices(base, splices)
+	body := conversation.ApplySplices(string(base), splices)
 	if !utf8.ValidString(body) { // gRPC has checked the pieces
 		return "", &requestError{field: field, message: -1, reason: "a splice cuts a character in two: the body is no valid UTF-8"}
 	}

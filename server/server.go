@@ -170,7 +170,9 @@ func New(o Options) (*Server, error) {
 		gate:       admission.NewGate(limits.MaxInFlightBytes),
 		health:     health.NewServer(),
 	}
-	s.bodies = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes)
+	if s.bodies, err = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if s.auth == nil {
 		s.auth = &auth.Gate{}
 	}
