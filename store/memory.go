@@ -16,10 +16,10 @@ const (
 	DefaultMaxEntries = 100_000
 )
 
-// entryOverhead is what an entry costs beside its key and value, in bytes: the
-// hash table's node, the policy's links and two slice headers. It is an estimate
+// entryOverhead is what an entry costs beside its key and value, in bytes: its
+// places in map and list and the headers of key and value. It is an estimate
 // on the high side for a 64-bit machine, so that the bound is kept in fact.
-const entryOverhead = 160
+const entryOverhead = 200
 
 // MemoryOptions bound a [Memory]. The zero value takes the defaults.
 type MemoryOptions struct {
