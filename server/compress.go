@@ -29,7 +29,7 @@ func (s *Server) compress(ctx context.Context, in *elbowroomv1.CompressRequest, 
 	}
 	f.apply(res.Rewrite)
 	report := reportOf(res)
-	s.priceChange(report, res, pricing{conversation: in.GetConversation(), model: req.Model, changed: f.firstChange()})
+	s.priceChange(report, res, pricing{format: c.Format, model: req.Model, changed: f.firstChange()})
 	out := render(f, in.GetView())
 	return &elbowroomv1.CompressResponse{
 		Outcome:          elbowroomv1.Outcome(res.Outcome),

@@ -35,7 +35,7 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 	}
 	report := reportOf(res)
 	s.priceChange(report, res, pricing{
-		conversation: in.GetConversation(), model: req.Model, changed: changed, layout: placed.Layout, life: s.lifeOf(in.GetTtl()),
+		format: c.Format, model: req.Model, changed: changed, layout: placed.Layout, life: s.lifeOf(in.GetTtl()),
 	})
 	f.apply(placed.Rewrite)
 	out := render(f, in.GetView())

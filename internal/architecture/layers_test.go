@@ -91,7 +91,7 @@ var layers = []layer{
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
 		tests:   []string{"breakpoints"},
 	},
-	{dir: "store", modules: []string{"github.com/maypok86/otter/v2"}},
+	{dir: "store"},
 	{dir: "store/redis", house: []string{"store"}, modules: []string{"github.com/redis/rueidis"}, tests: []string{"store/storetest"}},
 	{dir: "server", house: without(anything, "clients/...", "conformance/..."), modules: []string{"*"}, tests: []string{"clients/..."}},
 	// The HTTP edge calls the gRPC server as an HTTP handler: it knows neither the engine nor the server's insides.

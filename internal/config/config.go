@@ -99,7 +99,7 @@ type HTTP struct {
 type Limits struct {
 	MaxMessageBytes        Bytes   `key:"max_message_bytes" default:"64MiB" placeholder:"BYTES" help:"Largest request; a response may have twice that."`
 	MaxInFlightBytes       Bytes   `key:"max_in_flight_bytes" default:"512MiB" placeholder:"BYTES" help:"Requests being worked on together; one that exceeds it is refused with RESOURCE_EXHAUSTED."`
-	MaxKeptBytes           Bytes   `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; those used least go first. 0: none are held."`
+	MaxKeptBytes           Bytes   `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; those not used for longest go first. 0: none are held."`
 	MaxConcurrentStreams   int     `key:"max_concurrent_streams" default:"256" placeholder:"N" help:"Calls at one time of one connection; more wait."`
 	TenantRate             float64 `key:"tenant_rate" default:"0" placeholder:"UNITS" help:"Units of cost that one tenant may use a second: 5 for Compress, Prepare and SimulateCache, 1 for the others, and 1 for every 64 KiB. 0: no bound."`
 	TenantBurst            int     `key:"tenant_burst" default:"200" placeholder:"UNITS" help:"Units of cost that one tenant may use at once after a pause, with limits.tenant_rate."`
