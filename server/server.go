@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -21,6 +22,7 @@ import (
 	"github.com/elbowroom/elbowroom/breakpoints"
 	"github.com/elbowroom/elbowroom/breakpoints/simulator"
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 	"github.com/elbowroom/elbowroom/server/interceptors/quota"
@@ -89,6 +91,8 @@ type Options struct {
 	Counter    *tokens.Counter
 	Registry   *tokens.Registry
 	Log        *slog.Logger
+	// Telemetry records what calls do. Nil records nothing.
+	Telemetry *telemetry.Recorder
 	// Providers answers METHOD_PROVIDER. Nil asks nobody: every count is the local one.
 	Providers *provider.Counter
 	// CacheTTL is the life of breakpoints where a request names none.
@@ -117,6 +121,7 @@ type Server struct {
 	providers  *provider.Counter
 	registry   *tokens.Registry
 	log        *slog.Logger
+	telemetry  *telemetry.Recorder
 	cacheTTL   breakpoints.TTL
 	layouts    *breakpoints.Layouts
 	caches     *simulator.Tables
@@ -127,6 +132,7 @@ type Server struct {
 	openReflection bool
 	quota          *quota.Keeper
 	gate           *admission.Gate
+	serving        atomic.Bool
 	bodies         bodies
 
 	grpc   *grpc.Server
@@ -161,6 +167,7 @@ func New(o Options) (*Server, error) {
 		providers:  o.Providers,
 		registry:   o.Registry,
 		log:        o.Log,
+		telemetry:  o.Telemetry,
 		cacheTTL:   o.CacheTTL,
 		layouts:    o.Caches.Layouts(),
 		caches:     o.Caches,
@@ -183,6 +190,12 @@ func New(o Options) (*Server, error) {
 	options, err := s.interceptors()
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
+	}
+	if s.telemetry != nil {
+		if err := s.telemetry.WatchServer(s.held); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
+		}
+		options = append(options, grpc.StatsHandler(s.telemetry.ServerHandler("/"+elbowroomv1.ContextService_ServiceDesc.ServiceName+"/")))
 	}
 	if o.TLS != nil {
 		options = append(options, grpc.Creds(credentials.NewTLS(o.TLS)))

@@ -80,6 +80,11 @@ var layers = []layer{
 		},
 		tests: []string{"go.opentelemetry.io/otel/trace"},
 	},
+	{
+		dir: "summarizer/internal/endpoint", house: []string{"summarizer"},
+		// The caller's trace goes on in the model's server, as it does in a plug-in.
+		modules: []string{"go.opentelemetry.io/otel/propagation"}, tests: []string{"go.opentelemetry.io/otel/trace"},
+	},
 	// Test support: the table that both backends over HTTP must pass.
 	{
 		dir: "summarizer/internal/backendtest", house: []string{"summarizer", "internal/wiredouble"},
@@ -115,7 +120,8 @@ var layers = []layer{
 		tests: slices.Concat(anything, []string{"google.golang.org/grpc", "google.golang.org/genproto/googleapis/rpc"}),
 	},
 	{dir: "internal/config", modules: []string{"github.com/knadh/koanf", "github.com/fsnotify/fsnotify", "go.yaml.in/yaml"}},
-	{dir: "internal/telemetry", house: []string{"summarizer/ladder"}, modules: []string{"*"}},
+	// It is told the results of the engine and asks for nothing else.
+	{dir: "internal/telemetry", house: []string{"compressor", "breakpoints", "conversation", "tokens", "summarizer", "summarizer/ladder"}, modules: []string{"*"}},
 	{dir: "internal/redact"},
 	{dir: "internal/seal"},
 	{dir: "internal/watched"},
