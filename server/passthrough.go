@@ -61,21 +61,24 @@ func touched(span conversation.Span, splices []conversation.Splice) int {
 // messages looks at the result of a rewrite of a typed conversation, in which what is
 // kept is the caller's very message.
 func (k *keeping) messages(rw *conversation.Rewrite, before, after typedResult) {
-	at := make(map[int]*elbowroomv1.Message, len(before.from))
+	var want []*elbowroomv1.Message // by their place in the request, nil where something was decided
 	for i, from := range before.from {
+		for from >= len(want) {
+			want = append(want, nil)
+		}
 		if from >= 0 && rw.Message(i) == nil {
-			at[from] = before.conversation.GetMessages()[i]
+			want[from] = before.conversation.GetMessages()[i]
 		}
 	}
 	for i, from := range after.from {
-		if m := after.conversation.GetMessages()[i]; from >= 0 && at[from] != nil {
-			if at[from] != m {
+		if m := after.conversation.GetMessages()[i]; from >= 0 && want[from] != nil {
+			if want[from] != m {
 				k.changed += proto.Size(m)
 			}
-			delete(at, from)
+			want[from] = nil
 		}
 	}
-	for _, lost := range at {
+	for _, lost := range want {
 		k.changed += proto.Size(lost)
 	}
 }

@@ -284,6 +284,7 @@ func TestNumbersAndWords(t *testing.T) {
 // background runs the program until stop is called, and gives what it wrote.
 type background struct {
 	out    *syncBuffer
+	err    *syncBuffer
 	cancel context.CancelFunc
 	code   chan int
 }

@@ -44,10 +44,9 @@ func (b *syncBuffer) String() string {
 func serve(t *testing.T, args ...string) (addr string, b background) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	b = background{out: newSyncBuffer(), cancel: cancel, code: make(chan int, 1)}
-	var stderr bytes.Buffer
+	b = background{out: newSyncBuffer(), err: newSyncBuffer(), cancel: cancel, code: make(chan int, 1)}
 	go func() {
-		b.code <- run(ctx, process{args: append([]string{"serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, args...), stdout: b.out, stderr: &stderr})
+		b.code <- run(ctx, process{args: append([]string{"serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, args...), stdout: b.out, stderr: b.err})
 	}()
 	t.Cleanup(cancel)
 	where := regexp.MustCompile(`(?m)^gRPC: (\S+)$`)
@@ -58,7 +57,7 @@ func serve(t *testing.T, args ...string) (addr string, b background) {
 		select {
 		case <-b.out.changed:
 		case code := <-b.code:
-			t.Fatalf("serve ended with exit code %d: %s", code, stderr.String())
+			t.Fatalf("serve ended with exit code %d: %s", code, b.err.String())
 		}
 	}
 }

@@ -28,7 +28,7 @@ var testModules = []string{
 }
 
 // testHouse may be used by every test: real conversations, stand-ins, and the checker that knows answers from outside only.
-var testHouse = []string{"internal/testdata/...", "internal/testutil/...", "internal/wiredouble", "internal/agentdouble", "conformance/..."}
+var testHouse = []string{"internal/testdata/...", "internal/testutil/...", "internal/wiredouble", "internal/agentdouble", "internal/otlpdouble", "conformance/..."}
 
 // layers is the one table of who may import whom:
 // cmd -> server -> {compressor, breakpoints} -> {summarizer, tokens} -> conversation.
@@ -121,7 +121,7 @@ var layers = []layer{
 	},
 	{dir: "internal/config", modules: []string{"github.com/knadh/koanf", "github.com/fsnotify/fsnotify", "go.yaml.in/yaml"}},
 	// It is told the results of the engine and asks for nothing else.
-	{dir: "internal/telemetry", house: []string{"compressor", "breakpoints", "conversation", "tokens", "summarizer", "summarizer/ladder"}, modules: []string{"*"}},
+	{dir: "internal/telemetry", house: []string{"compressor", "breakpoints", "conversation", "tokens", "summarizer", "summarizer/ladder"}, modules: []string{"*"}, tests: []string{"summarizer/fidelity"}},
 	{dir: "internal/redact"},
 	{dir: "internal/seal"},
 	{dir: "internal/watched"},
@@ -134,6 +134,8 @@ var layers = []layer{
 	},
 	// Test support: a model that judges the loop's requests with the conformance checker.
 	{dir: "internal/agentdouble", house: []string{"conformance"}, tests: []string{"conformance"}},
+	// Test support: a collector of telemetry.
+	{dir: "internal/otlpdouble", modules: []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/grpc"}},
 	{dir: "internal/testutil", house: anything, modules: []string{"*"}},
 	{dir: "internal/tools", house: anything, modules: []string{"*"}},
 	{
