@@ -17,7 +17,7 @@ func (s *Server) CountTokens(ctx context.Context, in *elbowroomv1.CountTokensReq
 	var c *conversation.Conversation
 	var model tokens.Model
 	var err error
-	done := func(*tokens.Report) {}
+	var done func(*tokens.Report)
 	if in.Text != nil {
 		ctx, done = s.telemetry.Count(ctx, nil)
 		model = s.model(ctx, in.GetModel(), nil)

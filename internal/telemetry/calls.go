@@ -24,13 +24,13 @@ func (r *Recorder) Placement(ctx context.Context, c *conversation.Conversation) 
 			return
 		}
 		layout := attribute.String("layout", res.Layout.String())
-		r.breakpoints.Add(ctx, int64(len(res.Breakpoints)), r.labels(ctx, layout))
+		r.add(ctx, r.breakpoints, int64(len(res.Breakpoints)), layout)
 		if u := res.Usage; u != nil {
 			for _, part := range []struct {
 				name   string
 				tokens int
 			}{{"read", u.Read}, {"written", u.Write + u.Write5m + u.Write1h}, {"uncached", u.Uncached}} {
-				r.predicted.Add(ctx, int64(part.tokens), r.labels(ctx, attribute.String("kind", part.name), layout))
+				r.add(ctx, r.predicted, int64(part.tokens), attribute.String("kind", part.name), layout)
 			}
 		}
 		if span.IsRecording() {

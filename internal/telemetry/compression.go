@@ -30,16 +30,25 @@ const (
 	attrPredicted   = "elbowroom.tokens_read_predicted"
 )
 
-// Names of the engine's enumerations in labels.
-var (
-	outcomeNames = []string{"unspecified", "compressed", "below_threshold", "too_short", "no_gain", "target_unreachable", "deferred", "cooling_down", "disabled", "planned"}
-	rungNames    = []string{"none", "llm", "extractive", "prune_only"}
-	layerNames   = []string{"agent", "gateway"}
-	repairNames  = []string{"", "missing_result", "orphan_result", "duplicate_result", "leading_assistant", "blank_text", "empty_message"}
-	phaseNames   = []string{"", "counting", "planning", "summarizing", "checking", "assembling"}
-)
+// The names of the engine's enumerations in labels.
 
-func nameOf[E ~int](names []string, e E) string {
+func outcomeName(o compressor.Outcome) string {
+	return nameOf(o, "unspecified", "compressed", "below_threshold", "too_short", "no_gain", "target_unreachable", "deferred", "cooling_down", "disabled", "planned")
+}
+
+func rungName(r compressor.Rung) string { return nameOf(r, "none", "llm", "extractive", "prune_only") }
+
+func layerName(l compressor.Layer) string { return nameOf(l, "agent", "gateway") }
+
+func repairName(k compressor.RepairKind) string {
+	return nameOf(k, "", "missing_result", "orphan_result", "duplicate_result", "leading_assistant", "blank_text", "empty_message")
+}
+
+func phaseName(p compressor.Phase) string {
+	return nameOf(p, "", "counting", "planning", "summarizing", "checking", "assembling")
+}
+
+func nameOf[E ~int](e E, names ...string) string {
 	if e < 0 || int(e) >= len(names) {
 		return "unknown"
 	}
@@ -93,7 +102,7 @@ func (c *Compression) Progress(p compressor.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endPhase()
-	_, c.phase = c.r.tracer.Start(c.ctx, "compress "+nameOf(phaseNames, p.Phase), trace.WithAttributes(attrs...))
+	_, c.phase = c.r.tracer.Start(c.ctx, "compress "+phaseName(p.Phase), trace.WithAttributes(attrs...))
 	c.rung = p.Summarizer
 }
 
@@ -125,7 +134,7 @@ func (c *Compression) tried(o ladder.Observation) {
 	span := c.phase
 	if span == nil || c.rung != o.Rung || !span.IsRecording() {
 		end := time.Now()
-		_, span = c.r.tracer.Start(c.ctx, "compress "+phaseNames[compressor.PhaseSummarizing],
+		_, span = c.r.tracer.Start(c.ctx, "compress "+phaseName(compressor.PhaseSummarizing),
 			trace.WithTimestamp(end.Add(-o.Duration)), trace.WithAttributes(attribute.String(attrRung, o.Rung)))
 		defer span.End(trace.WithTimestamp(end))
 	}
@@ -154,38 +163,37 @@ func (c *Compression) End(res *compressor.Result, layer compressor.Layer, err er
 	c.count(res, layer)
 	if report := &res.Report; c.call.IsRecording() {
 		c.call.SetAttributes(
-			attribute.String(attrOutcome, nameOf(outcomeNames, res.Outcome)), attribute.String(attrRung, nameOf(rungNames, report.Rung)),
-			attribute.String(attrLayer, nameOf(layerNames, layer)),
+			attribute.String(attrOutcome, outcomeName(res.Outcome)), attribute.String(attrRung, rungName(report.Rung)),
+			attribute.String(attrLayer, layerName(layer)),
 			attribute.Int(attrTokens, report.TokensBefore), attribute.Int(attrTokensAfter, report.TokensAfter))
 	}
 }
 
 func (c *Compression) count(res *compressor.Result, layer compressor.Layer) {
 	r, ctx, report := c.r, c.ctx, &res.Report
-	plain := r.labels(ctx)
-	r.compressions.Add(ctx, 1, r.labels(ctx,
-		attribute.String("outcome", nameOf(outcomeNames, res.Outcome)), attribute.String("rung", nameOf(rungNames, report.Rung)),
-		attribute.String("layer", nameOf(layerNames, layer))))
-	r.tokensBefore.Add(ctx, int64(report.TokensBefore), plain)
-	r.tokensAfter.Add(ctx, int64(report.TokensAfter), plain)
-	r.tokensRemoved.Add(ctx, int64(max(report.TokensBefore-report.TokensAfter, 0)), plain)
+	r.add(ctx, r.compressions, 1,
+		attribute.String("outcome", outcomeName(res.Outcome)), attribute.String("rung", rungName(report.Rung)),
+		attribute.String("layer", layerName(layer)))
+	r.add(ctx, r.tokensBefore, int64(report.TokensBefore))
+	r.add(ctx, r.tokensAfter, int64(report.TokensAfter))
+	r.add(ctx, r.tokensRemoved, int64(max(report.TokensBefore-report.TokensAfter, 0)))
 	if res.Outcome.Changed() && report.TokensBefore > 0 {
-		r.ratio.Record(ctx, float64(report.TokensAfter)/float64(report.TokensBefore), plain)
+		r.observe(ctx, r.ratio, float64(report.TokensAfter)/float64(report.TokensBefore))
 	}
 	if f := report.Fidelity; f != nil {
 		for _, fate := range []struct {
 			name string
 			n    int
 		}{{"kept", f.Kept}, {"repaired", f.Repaired}, {"lost", f.Lost}, {"invented", f.Invented}} {
-			r.facts.Add(ctx, int64(fate.n), r.labels(ctx, attribute.String("fate", fate.name)))
+			r.add(ctx, r.facts, int64(fate.n), attribute.String("fate", fate.name))
 		}
 	}
 	for _, repair := range report.Repairs {
-		r.repairs.Add(ctx, 1, r.labels(ctx, attribute.String("kind", nameOf(repairNames, repair.Kind))))
+		r.add(ctx, r.repairs, 1, attribute.String("kind", repairName(repair.Kind)))
 	}
 	if looked := report.Continuity; looked.Hit {
-		r.continuity.Add(ctx, 1, r.labels(ctx, attribute.String("result", "hit")))
+		r.add(ctx, r.continuity, 1, attribute.String("result", "hit"))
 	} else if looked.Looked {
-		r.continuity.Add(ctx, 1, r.labels(ctx, attribute.String("result", "miss")))
+		r.add(ctx, r.continuity, 1, attribute.String("result", "miss"))
 	}
 }

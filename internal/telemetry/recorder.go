@@ -63,8 +63,22 @@ func (r *Recorder) ServerHandler(prefix string) stats.Handler {
 		otelgrpc.WithFilter(func(info *stats.RPCTagInfo) bool { return strings.HasPrefix(info.FullMethodName, prefix) }))
 }
 
+// add adds to a counter, whose labels are not even made where nobody looks.
+func (r *Recorder) add(ctx context.Context, to metric.Int64Counter, n int64, attrs ...attribute.KeyValue) {
+	if to.Enabled(ctx) {
+		to.Add(ctx, n, r.labels(ctx, attrs))
+	}
+}
+
+// observe adds an observation to a histogram.
+func (r *Recorder) observe(ctx context.Context, to metric.Float64Histogram, x float64, attrs ...attribute.KeyValue) {
+	if to.Enabled(ctx) {
+		to.Record(ctx, x, r.labels(ctx, attrs))
+	}
+}
+
 // labels are attributes with the tenant, where that is a label.
-func (r *Recorder) labels(ctx context.Context, attrs ...attribute.KeyValue) metric.MeasurementOption {
+func (r *Recorder) labels(ctx context.Context, attrs []attribute.KeyValue) metric.MeasurementOption {
 	if r.tenant != nil {
 		attrs = append(attrs, attribute.String("tenant", r.tenant(ctx)))
 	}
@@ -74,7 +88,7 @@ func (r *Recorder) labels(ctx context.Context, attrs ...attribute.KeyValue) metr
 // Refused counts a call that was turned away: by auth, quota, admission or bodies.
 func (r *Recorder) Refused(ctx context.Context, by string, code codes.Code) {
 	if r != nil {
-		r.refused.Add(ctx, 1, r.labels(ctx, attribute.String("by", by), attribute.String("code", code.String())))
+		r.add(ctx, r.refused, 1, attribute.String("by", by), attribute.String("code", code.String()))
 	}
 }
 
@@ -96,6 +110,9 @@ type Held struct {
 
 // WatchServer makes gauges of what a server holds.
 func (r *Recorder) WatchServer(held func() Held) error {
+	if r == nil {
+		return nil
+	}
 	_, err := r.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		now := held()
 		o.ObserveInt64(r.inFlight, now.InFlight)
@@ -109,6 +126,9 @@ func (r *Recorder) WatchServer(held func() Held) error {
 
 // WatchStore makes a gauge of whether the shared store is being done without.
 func (r *Recorder) WatchStore(degraded func() bool) error {
+	if r == nil {
+		return nil
+	}
 	_, err := r.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		if degraded() {
 			o.ObserveInt64(r.degraded, 1)

@@ -23,15 +23,15 @@ func (r *Recorder) Summarizer(ctx context.Context, o ladder.Observation) {
 	switch {
 	case o.Code != "":
 		result = "failed"
-		r.summarizerFailures.Add(ctx, 1, r.labels(ctx, rung, attribute.String("code", o.Code)))
+		r.add(ctx, r.summarizerFailures, 1, rung, attribute.String("code", o.Code))
 	case o.Reused:
 		result = "reused"
 	}
-	r.summarizerDuration.Record(ctx, o.Duration.Seconds(), r.labels(ctx, rung, attribute.String("result", result)))
+	r.observe(ctx, r.summarizerDuration, o.Duration.Seconds(), rung, attribute.String("result", result))
 	if o.Attempts > 0 {
-		r.summarizerCalls.Add(ctx, int64(o.Attempts), r.labels(ctx, rung))
-		r.summarizerTokens.Add(ctx, int64(o.PromptTokens), r.labels(ctx, rung, attribute.String("kind", "input")))
-		r.summarizerTokens.Add(ctx, int64(o.CompletionTokens), r.labels(ctx, rung, attribute.String("kind", "output")))
+		r.add(ctx, r.summarizerCalls, int64(o.Attempts), rung)
+		r.add(ctx, r.summarizerTokens, int64(o.PromptTokens), rung, attribute.String("kind", "input"))
+		r.add(ctx, r.summarizerTokens, int64(o.CompletionTokens), rung, attribute.String("kind", "output"))
 	}
 	if c, _ := ctx.Value(compressionKey{}).(*Compression); c != nil {
 		c.tried(o)

@@ -56,11 +56,11 @@ func with(matchers []string) string {
 }
 
 // quantile is that of a histogram, by labels.
-func quantile(q, metric, by string, matchers ...string) string {
+func quantile(q, metric, by string) string {
 	if by != "" {
 		by = ", " + by
 	}
-	return fmt.Sprintf("histogram_quantile(%s, sum by (le%s) (rate(%s_bucket{%s}[$__rate_interval])))", q, by, metric, with(matchers))
+	return fmt.Sprintf("histogram_quantile(%s, sum by (le%s) (rate(%s_bucket{%s}[$__rate_interval])))", q, by, metric, selector)
 }
 
 const (
