@@ -389,6 +389,7 @@ func TestProfilesAreNotServedToOtherMachines(t *testing.T) {
 // A collector that is away costs neither calls nor the exit code.
 func TestACollectorThatIsAwayDisturbsNobody(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "200") // milliseconds, after which nothing of it is left
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
 	addr, b := serve(t)
 	compressAt(t, addr)

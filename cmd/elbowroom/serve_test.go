@@ -51,7 +51,8 @@ func serve(t *testing.T, args ...string) (addr string, b background) {
 	t.Cleanup(cancel)
 	where := regexp.MustCompile(`(?m)^gRPC: (\S+)$`)
 	for {
-		if found := where.FindStringSubmatch(b.out.String()); found != nil {
+		said := b.out.String()
+		if found := where.FindStringSubmatch(said); found != nil && strings.Contains(said, "\nLimits: ") { // the last line
 			return found[1], b
 		}
 		select {
