@@ -379,7 +379,7 @@ func (f *field) textAt(dst *sideText) *Error {
 		return err
 	}
 	var err *Error
-	dst.at, dst.text, dst.escaped, err = f.p.longText()
+	*dst, err = f.p.longText()
 	return err
 }
 

@@ -95,6 +95,9 @@ type Options struct {
 	Telemetry *telemetry.Recorder
 	// Providers answers METHOD_PROVIDER. Nil asks nobody: every count is the local one.
 	Providers *provider.Counter
+	// UnknownWindow is the context window of models that are not known, in tokens.
+	// 0: [tokens.DefaultContextWindow].
+	UnknownWindow int
 	// CacheTTL is the life of breakpoints where a request names none.
 	CacheTTL breakpoints.TTL
 	// Caches are the layouts, rules and prices of prompt caches. Default: those built in.
@@ -120,6 +123,7 @@ type Server struct {
 	counter    *tokens.Counter
 	providers  *provider.Counter
 	registry   *tokens.Registry
+	window     int // of unknown models, 0: the registry's
 	log        *slog.Logger
 	telemetry  *telemetry.Recorder
 	cacheTTL   breakpoints.TTL
@@ -166,6 +170,7 @@ func New(o Options) (*Server, error) {
 		counter:    o.Counter,
 		providers:  o.Providers,
 		registry:   o.Registry,
+		window:     o.UnknownWindow,
 		log:        o.Log,
 		telemetry:  o.Telemetry,
 		cacheTTL:   o.CacheTTL,

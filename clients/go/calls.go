@@ -66,15 +66,16 @@ type PrepareResult struct {
 }
 
 // Compress returns the conversation, shorter where it is time for it. The body is a
-// request body or a list of messages, see [JSON]. Everything but the conversation and
-// the view is taken from req, which is not changed; nil asks for the defaults.
+// request body or a list of messages, see [JSON]. Everything but the conversation is
+// taken from req, which is not changed; nil asks for the defaults. The view is
+// VIEW_SPLICES unless req asks for VIEW_EDITS.
 func (c *Client) Compress(ctx context.Context, body any, req *elbowroomv1.CompressRequest, options ...CallOption) (*CompressResult, error) {
 	text, conversation, call, err := c.begin(body, options)
 	if err != nil {
 		return nil, err
 	}
 	out := copied(req)
-	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_SPLICES
+	out.Conversation, out.View = conversation, viewOf(out.GetView())
 	ctx, cancel := call.context(ctx)
 	defer cancel()
 	resp, err := c.stub.Compress(ctx, out, call.grpc...)
@@ -95,7 +96,7 @@ func (c *Client) StreamCompress(ctx context.Context, body any, req *elbowroomv1.
 		return nil, err
 	}
 	out := copied(req)
-	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_SPLICES
+	out.Conversation, out.View = conversation, viewOf(out.GetView())
 	ctx, cancel := call.context(ctx)
 	defer cancel()
 	stream, err := c.stub.StreamCompress(ctx, &elbowroomv1.StreamCompressRequest{Request: out}, call.grpc...)
@@ -132,7 +133,7 @@ func (c *Client) ApplyCacheControl(ctx context.Context, body any, req *elbowroom
 		return nil, err
 	}
 	out := copied(req)
-	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_SPLICES
+	out.Conversation, out.View = conversation, viewOf(out.GetView())
 	ctx, cancel := call.context(ctx)
 	defer cancel()
 	resp, err := c.stub.ApplyCacheControl(ctx, out, call.grpc...)
@@ -151,7 +152,7 @@ func (c *Client) Prepare(ctx context.Context, body any, req *elbowroomv1.Prepare
 		return nil, err
 	}
 	out := copied(req)
-	out.Conversation, out.View = conversation, elbowroomv1.View_VIEW_SPLICES
+	out.Conversation, out.View = conversation, viewOf(out.GetView())
 	ctx, cancel := call.context(ctx)
 	defer cancel()
 	resp, err := c.stub.Prepare(ctx, out, call.grpc...)
@@ -244,4 +245,13 @@ func copied[M any, P interface {
 	}
 	out, _ := proto.Clone(req).(P)
 	return out
+}
+
+// viewOf asks for splices alone, which is all that a body is made of. Callers who read
+// edits can have them beside.
+func viewOf(asked elbowroomv1.View) elbowroomv1.View {
+	if asked == elbowroomv1.View_VIEW_EDITS {
+		return asked
+	}
+	return elbowroomv1.View_VIEW_SPLICES
 }

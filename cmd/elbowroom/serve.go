@@ -72,12 +72,13 @@ func (cmd *serveCommand) serve(ctx context.Context, p process, c *config.Config,
 
 // announce says what is on.
 func announce(out io.Writer, c *config.Config, f *front, seen *observed) {
+	var text strings.Builder
 	addr := f.grpc.Addr().String()
 	on := map[bool]string{true: "ENABLED", false: "DISABLED"}[c.Compression.Enabled]
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(out, "%s: %s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(&text, "%s: %s\n", name, fmt.Sprintf(format, args...))
 	}
-	fmt.Fprintln(out, "elbowroom", buildVersion())
+	fmt.Fprintln(&text, "elbowroom", buildVersion())
 	line("gRPC", "%s", addr)
 	line("TLS", "%s", transport(c))
 	line("Authentication", "%s", authentication(c, addr))
@@ -100,6 +101,7 @@ func announce(out io.Writer, c *config.Config, f *front, seen *observed) {
 	line("Store", "in memory, %v, %d entries", c.Store.MaxBytes, c.Store.MaxEntries)
 	line("Compression states", "%s", map[bool]string{true: "checksum only", false: "signed"}[c.StateKeyFile == ""])
 	line("Limits", "%v a message, %v in flight, %d calls a connection", c.Limits.MaxMessageBytes, c.Limits.MaxInFlightBytes, c.Limits.MaxConcurrentStreams)
+	_, _ = io.WriteString(out, text.String()) // at once: programs read it line by line
 }
 
 func authentication(c *config.Config, addr string) string {

@@ -107,7 +107,8 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured 
 		CacheTTL:   ttl,
 		Caches:     caches,
 		StateKeys:  keys,
-		Auth:       secured.auth, TLS: secured.tls("h2"), ClosedReflection: c.Auth.Reflection == "authenticated", //nolint:contextcheck // each handshake brings its own
+		Auth:       secured.auth, TLS: secured.tls("h2"), ClosedReflection: c.Auth.Reflection == "authenticated", //nolint:contextcheck // a handshake brings its own
+		UnknownWindow: c.Compression.UnknownWindow,
 		Limits: server.Limits{
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),

@@ -79,6 +79,7 @@ type Compression struct {
 	ProtectLastN     int                `key:"protect_last_n" default:"20" placeholder:"N" help:"Messages kept at the end at least."`
 	GatewayThreshold float64            `key:"gateway_threshold" default:"0.85" placeholder:"SHARE" help:"Share of the context window at which the gateway layer compresses, above 0 and up to 1."`
 	Continuity       bool               `key:"continuity" default:"true" negatable:"" help:"Find earlier compressions of the same messages again, so that callers who send their full history every turn get a stable prefix."`
+	UnknownWindow    int                `key:"unknown_window" default:"128000" placeholder:"TOKENS" help:"Context window of models that are not known (elbowroom models lists those that are), where a request names none. Gateways name none."`
 	ModelThresholds  map[string]float64 `key:"model_thresholds" default:"" placeholder:"MODEL=SHARE,..." mapsep:"," help:"Agent-layer thresholds for models whose name contains the key; the longest key wins."`
 }
 

@@ -43,7 +43,7 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 		Summarizer:  config.Summarizer{AttemptTimeout: time.Minute, Retries: 2, CallLimit: 3 * time.Minute, MaxOutputTokens: 16_384},
 		Compression: config.Compression{
 			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectLastN: 20, GatewayThreshold: 0.85, Continuity: true,
-			ModelThresholds: map[string]float64{},
+			UnknownWindow: 128_000, ModelThresholds: map[string]float64{},
 		},
 		PromptCaching: config.PromptCaching{CacheTTL: "5m"},
 		HTTP:          config.HTTP{AllowedOrigins: []string{}},
@@ -120,7 +120,7 @@ keepalive: {time: 90s}
 	want := load(t, config.Sources{})
 	want.GRPCAddr = "127.0.0.1:6000"
 	want.Compression = config.Compression{
-		Threshold: 0.6, TargetRatio: 0.25, ProtectLastN: 10, Continuity: true, GatewayThreshold: 0.9,
+		Threshold: 0.6, TargetRatio: 0.25, ProtectLastN: 10, Continuity: true, GatewayThreshold: 0.9, UnknownWindow: 128_000,
 		ModelThresholds: map[string]float64{"gpt-4.1": 0.7, "openai/gpt-4o": 0.4},
 	}
 	want.PromptCaching.CacheTTL = "1h"
@@ -173,6 +173,7 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"a threshold of 0", "compression: {threshold: 0}", nil, nil, "compression.threshold: 0 is not above 0 and up to 1"},
 		{"a threshold above 1", "compression: {threshold: 50}", nil, nil, "compression.threshold: 50 is not above 0 and up to 1"},
 		{"a threshold that is no number", "compression: {threshold: .nan}", nil, nil, "compression.threshold: NaN is not above 0 and up to 1"},
+		{"a window without room", "compression: {unknown_window: 0}", nil, nil, "compression.unknown_window: 0 is less than 1"},
 		{"a gateway threshold above 1", "compression: {gateway_threshold: 1.1}", nil, nil, "compression.gateway_threshold: 1.1 is not above 0 and up to 1"},
 		{"a model's threshold above 1", "compression: {model_thresholds: {a: 0.5, b: 2}}", nil, nil, "compression.model_thresholds: b: 2 is not above 0 and up to 1"},
 		{"a target ratio out of range", "compression: {target_ratio: 0.9}", nil, nil, "compression.target_ratio: 0.9 is not between 0.1 and 0.8"},

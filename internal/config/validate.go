@@ -30,6 +30,7 @@ func (c *Config) Validate() error {
 		share("compression.gateway_threshold", c.Compression.GatewayThreshold),
 		between("compression.target_ratio", c.Compression.TargetRatio, 0.10, 0.80),
 		atLeast("compression.protect_last_n", c.Compression.ProtectLastN, 0),
+		atLeast("compression.unknown_window", c.Compression.UnknownWindow, 1),
 		c.checkModelThresholds(),
 		oneOf("prompt_caching.cache_ttl", c.PromptCaching.CacheTTL, "5m", "1h"),
 		c.checkCountProviders(),

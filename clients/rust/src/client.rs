@@ -111,7 +111,7 @@ impl Client {
     ) -> Result<Reply<B::Output, v1::CompressResponse>, Error> {
         let given = Given::new(body, request.conversation.as_ref())?;
         let request =
-            v1::CompressRequest { conversation: Some(given.conversation()?), view: v1::View::Splices.into(), ..request };
+            v1::CompressRequest { conversation: Some(given.conversation()?), view: view_of(request.view), ..request };
         let response = self.unary(request, |mut stub, r| async move { stub.compress(r).await }).await?;
         Ok(Reply { body: given.restore::<B>(&response.splices)?, response })
     }
@@ -129,7 +129,7 @@ impl Client {
     ) -> Result<CompressStream<B::Output>, Error> {
         let given = Given::new(body, request.conversation.as_ref())?;
         let request =
-            v1::CompressRequest { conversation: Some(given.conversation()?), view: v1::View::Splices.into(), ..request };
+            v1::CompressRequest { conversation: Some(given.conversation()?), view: view_of(request.view), ..request };
         CompressStream::open::<B>(&self.call(), v1::StreamCompressRequest { request: Some(request) }, given).await
     }
 
@@ -146,7 +146,7 @@ impl Client {
         let given = Given::new(body, request.conversation.as_ref())?;
         let request = v1::ApplyCacheControlRequest {
             conversation: Some(given.conversation()?),
-            view: v1::View::Splices.into(),
+            view: view_of(request.view),
             ..request
         };
         let response = self.unary(request, |mut stub, r| async move { stub.apply_cache_control(r).await }).await?;
@@ -165,7 +165,7 @@ impl Client {
     ) -> Result<Reply<B::Output, v1::PrepareResponse>, Error> {
         let given = Given::new(body, request.conversation.as_ref())?;
         let request =
-            v1::PrepareRequest { conversation: Some(given.conversation()?), view: v1::View::Splices.into(), ..request };
+            v1::PrepareRequest { conversation: Some(given.conversation()?), view: view_of(request.view), ..request };
         let response = self.unary(request, |mut stub, r| async move { stub.prepare(r).await }).await?;
         Ok(Reply { body: given.restore::<B>(&response.splices)?, response })
     }
@@ -297,4 +297,9 @@ impl<'a> Given<'a> {
     pub fn restore<B: Body + ?Sized>(&self, splices: &[v1::Splice]) -> Result<B::Output, Error> {
         B::restore(self.json.replaced(splices::apply(self.json.as_bytes(), splices)?)?)
     }
+}
+
+/// Splices are all that a body is made of. Who reads edits can have them beside.
+fn view_of(asked: i32) -> i32 {
+    if asked == i32::from(v1::View::Edits) { asked } else { v1::View::Splices.into() }
 }

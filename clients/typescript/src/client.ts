@@ -245,7 +245,8 @@ function prepared<S extends DescMessage, B extends Body>(schema: S, body: B, opt
   const held = new HeldBody(body);
   const init: Record<string, unknown> = { ...fields, conversation: { native: held.native(formatOf(body, format)) } };
   if (schema.field["view"] !== undefined) {
-    init["view"] = View.SPLICES;
+    // Splices are all that a body is made of. Who reads edits can have them beside.
+    init["view"] = init["view"] === View.EDITS ? View.EDITS : View.SPLICES;
   }
   return { held, call, message: create<DescMessage>(schema, init as never) as MessageShape<S> };
 }

@@ -76,14 +76,14 @@ type Fields<S extends DescMessage, Named, Filled extends string = never> = {
 export type PolicyOptions = Fields<typeof CompressionPolicySchema, NamedPolicyFields>;
 
 /** Options of compress and streamCompress. */
-export type CompressOptions = BodyOptions & Fields<typeof CompressRequestSchema, NamedFields, "conversation" | "view">;
+export type CompressOptions = BodyOptions & Fields<typeof CompressRequestSchema, NamedFields, "conversation">;
 
 /** Options of applyCacheControl. */
 export type ApplyCacheControlOptions = BodyOptions &
-  Fields<typeof ApplyCacheControlRequestSchema, NamedFields, "conversation" | "view">;
+  Fields<typeof ApplyCacheControlRequestSchema, NamedFields, "conversation">;
 
 /** Options of prepare. */
-export type PrepareOptions = BodyOptions & Fields<typeof PrepareRequestSchema, NamedFields, "conversation" | "view">;
+export type PrepareOptions = BodyOptions & Fields<typeof PrepareRequestSchema, NamedFields, "conversation">;
 
 /** Options of countTokens. */
 export type CountTokensOptions = BodyOptions &
@@ -125,7 +125,6 @@ export function splitOptions(schema: DescMessage, options: BodyOptions): SplitOp
     call.headers = headers;
   }
   const fields = fieldsOf(schema, rest);
-  delete fields["view"]; // the client always asks for edits
   delete fields["conversation"];
   return { format, call, fields };
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { type Client, connect, type Edit, Outcome } from "../src/index.js";
+import { type Client, connect, type Edit, Outcome, View } from "../src/index.js";
 import { Section } from "../src/gen/elbowroom/v1/conversation_pb.js";
 import { locate } from "../src/spans.js";
 import { noServer, type Server, skip, startServer } from "./server.js";
@@ -48,6 +48,7 @@ for (const file of files) {
     const options = {
       format: name,
       force: true,
+      view: View.EDITS,
       model: model ?? (format === "openai" ? "gpt-4o" : "claude-sonnet-4-5"),
     };
 

@@ -123,7 +123,7 @@ func TestJWTReadsTheIssuersKeys(t *testing.T) {
 	defer srv.Close()
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]any{
-			"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "k1", "x": coordinate(s.key.X), "y": coordinate(s.key.Y), //nolint:staticcheck // JWKS needs them
+			"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "k1", "x": coordinate(s.key.X), "y": coordinate(s.key.Y),
 		}}})
 	})
 	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {

@@ -58,7 +58,8 @@ async fn forced<B: Body + ?Sized>(
     recorded: &Recorded,
     body: &B,
 ) -> Reply<B::Output, v1::CompressResponse> {
-    let request = CompressRequest { force: true, context_window: 32_000, ..Default::default() };
+    let request =
+        CompressRequest { force: true, context_window: 32_000, view: v1::View::Edits.into(), ..Default::default() };
     client
         .compress(&body.with_format(recorded.format), request)
         .await

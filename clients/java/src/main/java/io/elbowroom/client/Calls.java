@@ -32,7 +32,7 @@ record Calls(Channel channel, Duration timeout) {
     static CompressRequest compress(Body<?> body, Consumer<CompressRequest.Builder> options) {
         CompressRequest.Builder request = CompressRequest.newBuilder();
         options.accept(request);
-        return request.setConversation(body.conversation(request.getConversation())).setView(View.VIEW_EDITS).build();
+        return request.setConversation(body.conversation(request.getConversation())).setView(viewOf(request.getView())).build();
     }
 
     static StreamCompressRequest streamCompress(Body<?> body, Consumer<CompressRequest.Builder> options) {
@@ -42,7 +42,7 @@ record Calls(Channel channel, Duration timeout) {
     static ApplyCacheControlRequest applyCacheControl(Body<?> body, Consumer<ApplyCacheControlRequest.Builder> options) {
         ApplyCacheControlRequest.Builder request = ApplyCacheControlRequest.newBuilder();
         options.accept(request);
-        return request.setConversation(body.conversation(request.getConversation())).setView(View.VIEW_EDITS).build();
+        return request.setConversation(body.conversation(request.getConversation())).setView(viewOf(request.getView())).build();
     }
 
     static CountTokensRequest countTokens(Body<?> body, Consumer<CountTokensRequest.Builder> options) {
@@ -54,7 +54,12 @@ record Calls(Channel channel, Duration timeout) {
     static PrepareRequest prepare(Body<?> body, Consumer<PrepareRequest.Builder> options) {
         PrepareRequest.Builder request = PrepareRequest.newBuilder();
         options.accept(request);
-        return request.setConversation(body.conversation(request.getConversation())).setView(View.VIEW_EDITS).build();
+        return request.setConversation(body.conversation(request.getConversation())).setView(viewOf(request.getView())).build();
+    }
+
+    /** Splices are all that a body is made of. Who reads edits can have them beside. */
+    private static View viewOf(View asked) {
+        return asked == View.VIEW_EDITS ? asked : View.VIEW_SPLICES;
     }
 
     /** One call, waited for. */

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.elbowroom.v1.CompressRequest;
 import io.elbowroom.v1.Edit;
 import io.elbowroom.v1.Outcome;
+import io.elbowroom.v1.View;
 import io.elbowroom.v1.Section;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -48,7 +49,7 @@ class RecordingsTest {
     }
 
     private static Consumer<CompressRequest.Builder> forced() {
-        return request -> request.setForce(true).setContextWindow(20_000).getPolicyBuilder().setProtectLastN(4);
+        return request -> request.setForce(true).setView(View.VIEW_EDITS).setContextWindow(20_000).getPolicyBuilder().setProtectLastN(4);
     }
 
     @ParameterizedTest(name = "{0}")
