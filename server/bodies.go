@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
@@ -41,7 +42,7 @@ func (e *tooLargeError) Error() string {
 // bodies holds native bodies for the deltas of later requests. Losing one costs its
 // caller a second round trip and nothing else.
 type bodies struct {
-	held store.Store // nil holds none
+	held *store.Memory // nil holds none
 	// maxBody bounds the bodies of one request in bytes.
 	maxBody int64
 }
@@ -54,6 +55,14 @@ func newBodies(maxBytes int64, maxBody int) (bodies, error) {
 	held, err := store.NewMemory(store.MemoryOptions{MaxBytes: maxBytes})
 	b.held = held
 	return b, err
+}
+
+// usage is what is held.
+func (b *bodies) usage() store.Usage {
+	if b.held == nil {
+		return store.Usage{}
+	}
+	return b.held.Usage()
 }
 
 func (b *bodies) keep(ctx context.Context, body string) {
@@ -119,6 +128,7 @@ func (s *Server) expand(ctx context.Context, req any, _ *grpc.UnaryServerInfo, h
 				return nil, s.fail(ctx, err)
 			}
 			if err := s.gate.Acquire(int64(len(body))); err != nil {
+				s.telemetry.Refused(ctx, "bodies", status.Code(err))
 				return nil, err
 			}
 			grown += int64(len(body))

@@ -17,7 +17,7 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 		return nil, s.fail(ctx, err)
 	}
 	req := s.compressRequest(ctx, in, c)
-	res, err := s.compressor.Compress(ctx, req)
+	res, err := s.recorded(ctx, req)
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
@@ -39,6 +39,7 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 	})
 	f.apply(placed.Rewrite)
 	out := render(f, in.GetView())
+	s.telemetry.PassedThrough(ctx, f.altered())
 	marks := marksOf(placed)
 	return &elbowroomv1.PrepareResponse{
 		Outcome:          elbowroomv1.Outcome(res.Outcome),

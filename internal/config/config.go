@@ -9,7 +9,7 @@ import (
 type Config struct {
 	GRPCAddr  string `key:"grpc_addr" name:"grpc-addr" default:"127.0.0.1:50051" placeholder:"HOST:PORT" help:"Address of the gRPC service."`
 	HTTPAddr  string `key:"http_addr" name:"http-addr" default:"127.0.0.1:8051" placeholder:"HOST:PORT" help:"Address of the same service over HTTP: Connect, gRPC-Web, JSON, and POST /v1/compress for gateways. Empty: off."`
-	AdminAddr string `key:"admin_addr" name:"admin-addr" default:"" placeholder:"HOST:PORT" help:"Address of metrics and profiles. Not built yet: leave it empty."`
+	AdminAddr string `key:"admin_addr" name:"admin-addr" default:"127.0.0.1:9051" placeholder:"HOST:PORT" help:"Address of /metrics, /healthz, /readyz and, on loopback only, /debug/pprof. Empty: off."`
 	Insecure  bool   `key:"insecure" default:"false" help:"Serve on a non-loopback address although callers are not authenticated."`
 	LogLevel  string `key:"log_level" default:"info" placeholder:"LEVEL" help:"Least severe log lines written: debug, info, warn or error."`
 
@@ -28,7 +28,14 @@ type Config struct {
 	Keepalive     Keepalive     `key:"keepalive" embed:"" prefix:"keepalive-"`
 	Store         Store         `key:"store" embed:"" prefix:"store-"`
 
+	Telemetry Telemetry `key:"telemetry" embed:"" prefix:"telemetry-"`
+
 	ShutdownTimeout time.Duration `key:"shutdown_timeout" default:"30s" placeholder:"DURATION" help:"How long calls may take to finish after SIGTERM or SIGINT before they are broken off."`
+}
+
+// Telemetry says what metrics are labelled with. Exporters are chosen by the OTEL_* variables.
+type Telemetry struct {
+	TenantLabel bool `key:"tenant_label" default:"false" help:"Label what tenants cost with their names. Every tenant makes each of those series once more."`
 }
 
 // TLS secures the gRPC and HTTP addresses. Files are read again when they change.

@@ -34,6 +34,7 @@ func load(t *testing.T, src config.Sources) *config.Config {
 func TestDefaultsAreThePublishedOnes(t *testing.T) {
 	want := &config.Config{
 		GRPCAddr:    "127.0.0.1:50051",
+		AdminAddr:   "127.0.0.1:9051",
 		HTTPAddr:    "127.0.0.1:8051",
 		LogLevel:    "info",
 		Summarizers: []string{"extractive"},
@@ -187,7 +188,7 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"an open address of the HTTP edge", "http_addr: 0.0.0.0:8051", nil, nil, "http_addr: 0.0.0.0:8051 can be reached from other machines and callers are not authenticated; " +
 			"use 127.0.0.1, set auth.tokens_file, auth.jwt_issuer or auth.certificates, or add --insecure (insecure: true) where the network keeps strangers out"},
 		{"an origin that is none", "http: {allowed_origins: [app.example]}", nil, nil, `http.allowed_origins: "app.example" is not of the form https://HOST[:PORT]`},
-		{"the admin port", "admin_addr: 127.0.0.1:9051", nil, nil, "admin_addr: not built yet, leave it empty"},
+		{"the admin port", "admin_addr: '9051'", nil, nil, `admin_addr: "9051" is not of the form HOST:PORT`},
 		{"a certificate without its key", "tls: {cert_file: a}", nil, nil, "tls: cert_file and key_file go together"},
 		{"client authorities without TLS", "tls: {client_ca_file: a}", nil, nil, "tls.client_ca_file: without tls.cert_file there is no TLS"},
 		{"an unknown client mode", "tls: {client_auth: maybe}", nil, nil, `tls.client_auth: "maybe" is not one of require, optional`},

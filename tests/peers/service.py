@@ -17,7 +17,7 @@ class Service:
     def start(self) -> None:
         """Start the server, at its earlier addresses if it had some."""
         self._process = subprocess.Popen(
-            [os.environ["ELBOWROOM_BIN"], "serve", "--grpc-addr", self.grpc, "--http-addr", self.http, *self._flags],
+            [os.environ["ELBOWROOM_BIN"], "serve", "--grpc-addr", self.grpc, "--http-addr", self.http, "--admin-addr", "", *self._flags],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
