@@ -4,11 +4,12 @@ import (
 	"hash/maphash"
 
 	"github.com/elbowroom/elbowroom/internal/parallel"
+	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // chunkSize is the size in bytes of the passages that are cut together: some
 // milliseconds' work. It does not depend on the machine, and neither does the result.
-const chunkSize = 64 << 10
+const chunkSize = 128 << 10
 
 // chunk is some passages in a row, all of the turns they belong to.
 type chunk struct {
@@ -35,10 +36,11 @@ func cut(s *script, q *query) (*lexicon, []unit, []int32) {
 		if i == 0 {
 			size = s.bytes // its lexicon takes the others in
 		}
-		k.cutter = cutter{script: s, lex: newLexicon(q, seed, size), units: make([]unit, 0, bytes/64+16), refs: make([]int32, 0, bytes/8+16)}
+		k.cutter = cutter{script: s, lex: newLexicon(seed, size), units: make([]unit, 0, bytes/64+16), refs: make([]int32, 0, bytes/8+16)}
 		k.cutter.run(k.from, k.to)
 	})
 	lex := chunks[0].cutter.lex
+	lex.query = q
 	units, refs := 0, 0
 	for i := range chunks {
 		k := &chunks[i]
@@ -50,9 +52,13 @@ func cut(s *script, q *query) (*lexicon, []unit, []int32) {
 		}
 	}
 	j := joint{script: s, units: make([]unit, units), refs: make([]int32, refs), alarms: make([]bool, len(lex.terms)), facts: make([]bool, len(lex.terms))}
-	for id := range lex.terms {
-		j.alarms[id], j.facts[id] = lex.terms[id].alarm, lex.terms[id].class.Fact()
-	}
+	inParts(len(lex.terms), func(from, to int) {
+		for id := from; id < to; id++ {
+			t := &lex.terms[id]
+			t.query = q.match(t.text)
+			j.alarms[id], j.facts[id] = facts.Alarming(t.text, t.class), t.class.Fact()
+		}
+	})
 	parallel.Each(len(chunks), func(i int) { j.add(&chunks[i]) })
 	return lex, j.units, j.refs
 }
@@ -111,4 +117,10 @@ func (j *joint) add(k *chunk) {
 		pa.last += k.units
 	}
 	k.cutter.units, k.cutter.refs = nil, nil
+}
+
+// inParts shares a loop over n small things among the processors.
+func inParts(n int, work func(from, to int)) {
+	const size = 1 << 10
+	parallel.Each((n+size-1)/size, func(i int) { work(i*size, min((i+1)*size, n)) })
 }

@@ -35,8 +35,6 @@ type term struct {
 	class facts.Class
 	// voices has a bit for each voice that used the term.
 	voices uint8
-	// alarm is set for words that tell of an error.
-	alarm bool
 	// units and turns count where it occurs; lastTurn is the newest turn.
 	units, turns int32
 	lastTurn     int32
@@ -57,12 +55,12 @@ type lexicon struct {
 
 // newLexicon returns a lexicon for so many bytes of text. Lexicons that are joined
 // share a seed.
-func newLexicon(q *query, seed maphash.Seed, bytes int) *lexicon {
+func newLexicon(seed maphash.Seed, bytes int) *lexicon {
 	size := 1 << 10
 	for size < bytes/12 && size < 1<<20 {
 		size <<= 1
 	}
-	return &lexicon{seed: seed, slots: make([]int32, size), terms: make([]term, 0, bytes/50+16), query: q}
+	return &lexicon{seed: seed, slots: make([]int32, size), terms: make([]term, 0, bytes/50+16)}
 }
 
 // id returns the number of a term. The class of its first appearance stays.
@@ -70,7 +68,7 @@ func (x *lexicon) id(text string, c facts.Class) int32 {
 	hash := maphash.String(x.seed, text)
 	id, known := x.find(text, hash)
 	if !known {
-		x.terms = append(x.terms, term{text: text, hash: hash, class: c, lastTurn: -1, lastUnit: -1, alarm: facts.Alarming(text, c), query: x.query.match(text)})
+		x.terms = append(x.terms, term{text: text, hash: hash, class: c, lastTurn: -1, lastUnit: -1, query: x.query.match(text)})
 	}
 	return id
 }

@@ -99,7 +99,10 @@ func (c *cutter) lines(text string) {
 }
 
 func (c *cutter) line(line string) {
-	line = strings.TrimRight(withoutLineNumber(line), "\r ")
+	line = withoutLineNumber(line)
+	for line != "" && (line[len(line)-1] == '\r' || line[len(line)-1] == ' ') { // TrimRight takes longer than the line does
+		line = line[:len(line)-1]
+	}
 	if strings.IndexByte(line, '\r') >= 0 {
 		// Progress bars overwrite themselves: the last state is the line.
 		line = line[strings.LastIndexByte(line, '\r')+1:]

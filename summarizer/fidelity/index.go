@@ -75,8 +75,8 @@ type mention struct {
 
 // mentions lists what may be a name in one text.
 func (pa *passage) mentions() []mention {
-	var out []mention
 	text, within := pa.text, 0
+	out := make([]mention, 0, len(text)/128)
 	tool := pa.voice == voiceTool && !pa.kept
 	facts.Terms(text, func(start, end int, c facts.Class) {
 		switch c {
