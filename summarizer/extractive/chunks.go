@@ -24,7 +24,11 @@ type chunk struct {
 // cut cuts all passages into units and notes every term: in chunks, on as many
 // processors as there are, joined in order.
 func cut(s *script, q *query) (*lexicon, []unit, []int32) {
-	chunks := chunksOf(s)
+	return join(s, q, cutChunks(s, chunksOf(s)))
+}
+
+// cutChunks cuts every chunk by itself.
+func cutChunks(s *script, chunks []chunk) []chunk {
 	seed := maphash.MakeSeed()
 	parallel.Each(len(chunks), func(i int) {
 		k := &chunks[i]
@@ -39,6 +43,11 @@ func cut(s *script, q *query) (*lexicon, []unit, []int32) {
 		k.cutter = cutter{script: s, lex: newLexicon(seed, size), units: make([]unit, 0, bytes/64+16), refs: make([]int32, 0, bytes/8+16)}
 		k.cutter.run(k.from, k.to)
 	})
+	return chunks
+}
+
+// join puts the chunks together. The first lexicon takes the others in.
+func join(s *script, q *query, chunks []chunk) (*lexicon, []unit, []int32) {
 	lex := chunks[0].cutter.lex
 	lex.query = q
 	units, refs := 0, 0
