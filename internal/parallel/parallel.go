@@ -24,17 +24,16 @@ func Each(n int, work func(i int)) {
 		return
 	}
 	var next atomic.Int64
-	var failed atomic.Pointer[string]
+	var failure atomic.Pointer[string]
 	run := func() {
-		defer func() {
-			if p := recover(); p != nil {
-				report := fmt.Sprintf("%v\n\n%s", p, debug.Stack())
-				failed.CompareAndSwap(nil, &report)
-				next.Store(int64(n)) // nobody begins another piece
+		report := caught(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				work(i)
 			}
-		}()
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			work(i)
+		})
+		if report != nil {
+			failure.CompareAndSwap(nil, report)
+			next.Store(int64(n)) // nobody begins another piece
 		}
 	}
 	var group sync.WaitGroup
@@ -43,18 +42,34 @@ func Each(n int, work func(i int)) {
 	}
 	run()
 	group.Wait()
-	if report := failed.Load(); report != nil {
-		panic(*report)
-	}
+	again(failure.Load())
 }
 
-// Both calls two functions at once and returns when both have.
-func Both(one, other func()) {
-	Each(2, func(i int) {
-		if i == 0 {
-			one()
-		} else {
-			other()
+// Both calls here on the goroutine of the caller and elsewhere on another, and returns
+// when both have. It panics as Each does.
+func Both(here, elsewhere func()) {
+	other := make(chan *string, 1)
+	go func() { other <- caught(elsewhere) }()
+	report := caught(here)
+	again(<-other)
+	again(report)
+}
+
+// caught calls work and reports its panic, nil for none.
+func caught(work func()) (report *string) {
+	defer func() {
+		if p := recover(); p != nil {
+			text := fmt.Sprintf("%v\n\n%s", p, debug.Stack())
+			report = &text
 		}
-	})
+	}()
+	work()
+	return nil
+}
+
+// again panics with what was reported.
+func again(report *string) {
+	if report != nil {
+		panic(*report) //nolint:forbidigo // it was a panic when it was caught
+	}
 }

@@ -37,10 +37,21 @@ func TestAPanicReachesTheCaller(t *testing.T) {
 	}
 }
 
-func TestBothAreDone(t *testing.T) {
+func TestBothAreDoneAndBothMayPanic(t *testing.T) {
 	var a, b bool
 	parallel.Both(func() { a = true }, func() { b = true })
 	if !a || !b {
 		t.Error("one of the two was left out")
+	}
+	fine, rotten := func() {}, func() { panic("rotten") }
+	for _, pair := range [][2]func(){{fine, rotten}, {rotten, fine}, {rotten, rotten}} {
+		func() {
+			defer func() {
+				if p, _ := recover().(string); !strings.HasPrefix(p, "rotten") {
+					t.Errorf("recovered %q", p)
+				}
+			}()
+			parallel.Both(pair[0], pair[1])
+		}()
 	}
 }

@@ -22,7 +22,7 @@ type Redactor struct {
 	counts       map[string]Count
 	echoes       echoes
 	clean        map[string]struct{} // texts known to hold no secret of their own, see Ahead
-	work         int // bytes looked at, for the tests of linearity
+	work         int                 // bytes looked at, for the tests of linearity
 }
 
 type placeholder struct {

@@ -74,10 +74,10 @@ type mention struct {
 }
 
 // mentions lists what may be a name in one text.
-func (pa *passage) mentions() []mention {
-	text, within := pa.text, 0
+func (p *passage) mentions() []mention {
+	text, within := p.text, 0
 	out := make([]mention, 0, len(text)/128)
-	tool := pa.voice == voiceTool && !pa.kept
+	tool := p.voice == voiceTool && !p.kept
 	facts.Terms(text, func(start, end int, c facts.Class) {
 		switch c {
 		case facts.Caps:

@@ -231,12 +231,12 @@ func (r *reader) addClean(v voice, source, text string) {
 }
 
 // clip cuts the text to what is read of it, and undoes its escapes.
-func (pa *passage) clip() {
-	if pa.most > 0 {
-		pa.text = clipText(pa.text, pa.most)
+func (p *passage) clip() {
+	if p.most > 0 {
+		p.text = clipText(p.text, p.most)
 	}
-	if pa.escaped {
-		pa.text = unescaped(pa.text)
+	if p.escaped {
+		p.text = unescaped(p.text)
 	}
 }
 
