@@ -65,6 +65,10 @@ test-oracles: ## Compare token counts with the tiktoken packages of npm and Pyth
 test-llm: ## Run the summarizer backends against a small real model (needs Python and a C++ compiler).
 	@tools/test-llm.sh
 
+.PHONY: image-check
+image-check: ## Build the image and run it, with buildah in place of a Docker engine.
+	@tools/image.sh
+
 .PHONY: lint
 lint: lint-go lint-proto lint-shell lint-vulnerabilities ## Check formatting, style, import direction, proto rules, shell scripts.
 
