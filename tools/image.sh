@@ -26,16 +26,25 @@ certificates=/etc/ssl/certs/ca-certificates.crt
 
 work=$(mktemp -d)
 export BUILDAH_ISOLATION=chroot TMPDIR=$work
-server=
-server_job=
+command=()
+# The servers that run in the image: buildah run is not the server, its process is, and signals go there.
+servers() {
+  local process
+  for process in /proc/[0-9]*; do
+    if [ "$(tr '\0' ' ' <"$process/cmdline")" = "${command[*]} " ] &&
+      grep --quiet --null-data --line-regexp --fixed-strings "IMAGE_CHECK=$work" "$process/environ"; then
+      basename "$process"
+    fi
+  done 2>/dev/null
+}
 cleanup() {
-  if [ -n "$server" ]; then kill -KILL "$server" 2>/dev/null || true; fi
+  if [ ${#command[@]} -gt 0 ]; then servers | xargs --no-run-if-empty kill -KILL; fi
   buildah umount --all >/dev/null 2>&1 || true
   rm -rf "$work"
 }
 trap cleanup EXIT
 
-buildah() { command buildah --storage-driver vfs --root "$work/storage" --runroot "$work/run" "$@"; }
+buildah() { timeout "${limit:-900}" buildah --storage-driver vfs --root "$work/storage" --runroot "$work/run" "$@"; }
 say() { echo "image: $* ($SECONDS s)"; }
 fail() {
   echo "image: $*" >&2
@@ -114,7 +123,7 @@ mapfile -t check < <(config '.Healthcheck.Test[1:][]')
 
 # Without settings: exit code 2 and the reason.
 code=0
-buildah run "$container" -- "${command[@]}" >"$work/refused.log" 2>&1 || code=$?
+limit=30 buildah run --env "IMAGE_CHECK=$work" "$container" -- "${command[@]}" >"$work/refused.log" 2>&1 || code=$?
 [ "$code" = 2 ] || fail "without settings it ended with $code, not with a refusal"
 grep -q 'callers are not authenticated' "$work/refused.log" || fail 'without settings it does not say why it refuses'
 say 'refuses to be open to everybody'
@@ -124,7 +133,7 @@ token=
 serve() {
   local port=$((20000 + RANDOM % 10000))
   address=127.0.0.1:$port
-  settings=(--env "ELBOWROOM_GRPC_ADDR=$address" --env ELBOWROOM_HTTP_ADDR= --env ELBOWROOM_ADMIN_ADDR=
+  settings=(--env "IMAGE_CHECK=$work" --env "ELBOWROOM_GRPC_ADDR=$address" --env ELBOWROOM_HTTP_ADDR= --env ELBOWROOM_ADMIN_ADDR=
     --env ELBOWROOM_AUTH_TOKENS_FILE=/etc/elbowroom/tokens --volume "$work/tokens:/etc/elbowroom/tokens:ro")
   buildah run "${settings[@]}" "$container" -- "${command[@]}" >"$work/serve.log" 2>&1 &
   server_job=$!
@@ -143,10 +152,7 @@ chmod 644 "$work/tokens"
 serve || serve || serve || fail 'it does not start'
 say 'health check passes'
 
-# buildah run is not the server: its process is, and signals go there.
-server=$(pgrep --full --exact "${command[*]}" | while read -r pid; do
-  if [ "$(readlink "/proc/$pid/root")" != / ]; then echo "$pid"; fi
-done)
+server=$(servers)
 [[ $server =~ ^[0-9]+$ ]] || fail "the processes of the server: '$server'"
 uid=$(awk '/^Uid:/ {print $2}' "/proc/$server/status")
 [ "$uid" = "${user%%:*}" ] || fail "it runs as user $uid"
@@ -163,7 +169,6 @@ say "answers a gRPC call as user $uid, and none without a token"
 kill -TERM "$server"
 code=0
 wait "$server_job" || code=$?
-server=
 [ "$code" = 0 ] || fail "after SIGTERM it ended with $code"
 grep -q '^Stopping: ' "$work/serve.log" || fail 'it ended by something else than SIGTERM'
 say "stopped on SIGTERM with 0; $(du -h "$mounted/elbowroom" | cut -f1) binary"

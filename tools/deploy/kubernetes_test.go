@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -73,36 +75,46 @@ func (c *cluster) add(document []byte) error {
 	}
 	switch kind := about.APIVersion + " " + about.Kind; kind {
 	case "apps/v1 Deployment":
-		return yaml.UnmarshalStrict(document, &c.deployment)
+		return decode(document, &c.deployment)
 	case "autoscaling/v2 HorizontalPodAutoscaler":
-		return yaml.UnmarshalStrict(document, &c.autoscaler)
+		return decode(document, &c.autoscaler)
 	case "policy/v1 PodDisruptionBudget":
-		return yaml.UnmarshalStrict(document, &c.budget)
+		return decode(document, &c.budget)
 	case "networking.k8s.io/v1 NetworkPolicy":
-		return yaml.UnmarshalStrict(document, &c.network)
+		return decode(document, &c.network)
 	case "v1 Service":
 		var s corev1.Service
-		err := yaml.UnmarshalStrict(document, &s)
+		err := decode(document, &s)
 		c.services = append(c.services, s)
 		return err
 	case "v1 ServiceAccount":
 		var s corev1.ServiceAccount
-		err := yaml.UnmarshalStrict(document, &s)
+		err := decode(document, &s)
 		c.accounts = append(c.accounts, s)
 		return err
 	case "v1 ConfigMap":
 		var m corev1.ConfigMap
-		err := yaml.UnmarshalStrict(document, &m)
+		err := decode(document, &m)
 		c.configs[m.Name] = m
 		return err
 	case "v1 Secret":
 		var s corev1.Secret
-		err := yaml.UnmarshalStrict(document, &s)
+		err := decode(document, &s)
 		c.secrets[s.Name] = s
 		return err
 	default:
 		return unknownKind(kind)
 	}
+}
+
+// decode is strict the way Kubernetes is: names of fields are compared with their case.
+func decode(document []byte, into any) error {
+	js, err := yaml.YAMLToJSONStrict(document)
+	if err != nil {
+		return err
+	}
+	unknown, err := json.UnmarshalStrict(js, into)
+	return errors.Join(append(unknown, err)...)
 }
 
 func TestSelectorsFindThePods(t *testing.T) {

@@ -22,9 +22,18 @@ var goodSecrets = map[string]string{
 	"state/encryption": strings.Repeat("hides ", 8) + "\n",
 }
 
-// TestPodsAcceptTheirSettings gives the binary what a pod would find: variables, configuration and Secrets.
-func TestPodsAcceptTheirSettings(t *testing.T) {
+// TestSettingsAreAccepted asks the binary itself.
+func TestSettingsAreAccepted(t *testing.T) {
 	elbowroom := buildElbowroom(t)
+	t.Run("Kubernetes", func(t *testing.T) { checkPods(t, elbowroom) })
+	t.Run("compose", func(t *testing.T) { checkCompose(t, elbowroom) })
+}
+
+// checker runs `elbowroom config check` with an environment and the configuration in a folder, "" for none.
+type checker func(at string, environ []string) (string, error)
+
+// checkPods gives the binary what a pod would find: variables, configuration and Secrets.
+func checkPods(t *testing.T, elbowroom checker) {
 	c := readCluster(t)
 
 	out, err := elbowroom(podFiles(t, c))
@@ -43,9 +52,7 @@ func TestPodsAcceptTheirSettings(t *testing.T) {
 	}
 }
 
-// buildElbowroom returns a function that runs `elbowroom config check` with an environment and the configuration in a folder,
-// "" for none.
-func buildElbowroom(t *testing.T) func(at string, environ []string) (string, error) {
+func buildElbowroom(t *testing.T) checker {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "elbowroom")
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, "./cmd/elbowroom")
@@ -99,8 +106,8 @@ func podFiles(t *testing.T, c *cluster) (at string, environ []string) {
 	return at, environ
 }
 
-func TestComposeAcceptsItsSettings(t *testing.T) {
-	elbowroom := buildElbowroom(t)
+// checkCompose gives it what compose and the image set.
+func checkCompose(t *testing.T, elbowroom checker) {
 	for _, s := range composeServices(t) {
 		if s.Image != "elbowroom:devel" {
 			continue
