@@ -2,13 +2,16 @@
 
 # docker build --build-arg VERSION="$(git describe --tags --always)" -t elbowroom .
 # docker run --rm elbowroom demo
-# docker run --rm -p 50051:50051 -p 8051:8051 elbowroom serve --insecure
+# docker run --rm -p 127.0.0.1:50051:50051 elbowroom serve --insecure
 #
-# Inside a container loopback reaches nobody, so the image listens on all interfaces; the server refuses that until it is given
-# a form of authentication or --insecure.
+# Inside a container loopback reaches nobody, so the image listens on all interfaces; the server refuses that, with exit code 2 and
+# the reason, until it is given a form of authentication or --insecure. A server that nobody can reach would look healthy instead.
+#
+# `make image-check` builds and runs this file without a Docker engine.
 
 ARG GO_VERSION=1.26
 
+# By tag. Whoever publishes images should pin both by digest (name:tag@sha256:...) and let a bot move the pins.
 FROM golang:${GO_VERSION}-bookworm AS build
 WORKDIR /src
 
@@ -22,8 +25,8 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags="-s -w -X main.version=${VERSION}" \
     -o /out/elbowroom ./cmd/elbowroom
 
-# Nothing but the binary and the certificates that calls to a summarizer over TLS need: no shell, no package manager.
-FROM scratch
+# Certificates for calls to summarizers, a user, /tmp; no shell, no package manager, no libc.
+FROM gcr.io/distroless/static-debian12:nonroot
 ARG VERSION=devel
 LABEL org.opencontainers.image.title="elbowroom" \
       org.opencontainers.image.description="Context compression, prompt-cache breakpoints and token counts for LLM agents, over gRPC" \
@@ -31,13 +34,13 @@ LABEL org.opencontainers.image.title="elbowroom" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}"
 
-COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /src/LICENSE /src/NOTICE /
 COPY --from=build /out/elbowroom /elbowroom
 
 ENV ELBOWROOM_GRPC_ADDR=0.0.0.0:50051 \
     ELBOWROOM_HTTP_ADDR=0.0.0.0:8051
-EXPOSE 50051 8051
+# gRPC, HTTP/JSON, admin. The admin port has no authentication and stays on loopback until ELBOWROOM_ADMIN_ADDR says otherwise.
+EXPOSE 50051 8051 9051
 
 # By number, so that Kubernetes can check runAsNonRoot.
 USER 65532:65532

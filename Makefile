@@ -70,8 +70,12 @@ test-peers: ## Run LiteLLM's proxy and Hermes Agent themselves against the servi
 test-llm: ## Run the summarizer backends against a small real model (needs Python and a C++ compiler).
 	@tools/test-llm.sh
 
+.PHONY: image-check
+image-check: ## Build the image and run it, with buildah in place of a Docker engine.
+	@tools/image.sh
+
 .PHONY: lint
-lint: lint-go lint-proto lint-shell lint-vulnerabilities ## Check formatting, style, import direction, proto rules, shell scripts.
+lint: lint-go lint-proto lint-shell lint-deploy lint-vulnerabilities ## Check formatting, style, import direction, proto rules, shell scripts, deploy/.
 
 .PHONY: lint-go
 lint-go: $(GOLANGCI_LINT_KEY)
@@ -92,6 +96,11 @@ lint-shell:
 	@if command -v shellcheck >/dev/null; then set -x; shellcheck .ci/run tools/*.sh clients/*/*.sh; \
 	elif [ "$(CI)" = true ]; then echo 'shellcheck is missing and CI=true' >&2; exit 1; \
 	else echo 'skipped: shellcheck is not installed'; fi
+
+# The first time builds the types of Kubernetes, Envoy, compose, Prometheus and the collector, which takes some minutes.
+.PHONY: lint-deploy
+lint-deploy:
+	go test -C tools/deploy -vet=all ./...
 
 # The database of known vulnerabilities is fetched at run time; without a network nothing can be said.
 .PHONY: lint-vulnerabilities
