@@ -311,6 +311,52 @@ def test_failing_open_keeps_what_was_compressed(client: Client) -> None:
     assert plain(third["messages"]) == plain([*second["messages"], REPLY, USER])
 
 
+@pytest.mark.parametrize("fail_open", [True, False])
+def test_a_foreign_body_that_failed_does_not_cost_the_history(client: Client, fail_open: bool) -> None:
+    conversation = Conversation(client, format="anthropic_messages", fail_open=fail_open, **MANY)
+    body = long_body()
+    first = conversation.before_request(body)
+    conversation.after_response({"input_tokens": 2500, "output_tokens": 3})
+    state = conversation.compression_state
+    aside = {"model": "claude-opus-4-6", "max_tokens": 9, "messages": [{"role": "user", "content": "Name this chat."}]}
+    with Client("127.0.0.1:1", timeout=5) as nobody:
+        conversation._client = nobody
+        if fail_open:
+            assert conversation.before_request(aside) is aside
+        else:
+            with pytest.raises(elbowroom.ElbowroomError):
+                conversation.before_request(aside)
+        conversation.after_response({"input_tokens": 7, "output_tokens": 1})
+        body["messages"] += [REPLY, USER]
+        if fail_open:
+            assert conversation.before_request(body)["messages"] == [*first["messages"], REPLY, USER]
+        conversation._client = client
+    assert conversation.compression_state == state
+    again = conversation.before_request(body)
+    assert plain(again["messages"]) == plain([*first["messages"], REPLY, USER])
+    assert conversation.last_outcome == "below_threshold"
+    assert conversation.last_report is not None
+    assert conversation.last_report.judged_by == "usage", "what was reported for the history holds still"
+
+
+def test_a_foreign_body_that_was_taken_begins_anew_without_the_old_states() -> None:
+    def answer(request: Any, context: Any) -> Any:
+        return context_service_pb2.PrepareResponse(
+            outcome=compress_pb2.OUTCOME_BELOW_THRESHOLD, compression_state=b"c", cache_state=b"s"
+        )
+
+    other = [{"role": "user", "content": "another"}]
+    with serve(answer) as double, Client(double.address) as client:
+        conversation = Conversation(client, format="openai_chat")
+        conversation.before_request([USER])
+        conversation.after_response({"prompt_tokens": 50})
+        conversation.before_request(other)
+        conversation.before_request([*other, REPLY, USER])
+    second, third = double.requests[1:]
+    assert (second.compression_state, second.cache_state, second.HasField("last_usage")) == (b"", b"", False)
+    assert (third.compression_state, third.cache_state, third.HasField("last_usage")) == (b"c", b"s", False)
+
+
 def test_failing_open_never_adds_up_marks(client: Client) -> None:
     conversation = Conversation(client, format="anthropic_messages", fail_open=True, **MANY)
     body = long_body()

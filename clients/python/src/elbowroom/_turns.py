@@ -2,7 +2,7 @@
 
 The caller's loop keeps appending to its own list of messages. Each turn this list is compared with the one of the turn before.
 Where it only grew, the service gets its own last result plus the new messages, so what was compressed stays compressed and the
-prefix stays the same, byte for byte. Where it changed, everything is forgotten and the full list goes.
+prefix stays the same, byte for byte. Where it changed, the full list goes, and everything before it is forgotten once the service has taken it.
 """
 
 from __future__ import annotations
@@ -105,13 +105,14 @@ class Turns:
         self.compression_state = self.cache_state = b""
 
     def _begin(self, body: Body, force: bool) -> Turn:
+        """Work out what to send. The memory stays as it is until a call has succeeded, but for what a response would cover."""
+        self._covers = 0
         content = _body.serialize(body)
         if self._format is None:
             self._format = _body.format_of(body, self._named_format)
         parts = split(content)
         onward = None if parts is None or self._memory is None else _continue(self._memory, parts)
         if onward is None:
-            self.reset()
             return Turn(body, parts, parts, content, False, force)
         if onward == parts:
             onward = parts
@@ -130,10 +131,11 @@ class Turns:
             native.json_bytes = turn.content
         else:
             native.delta.CopyFrom(difference)
-        request.compression_state = self.compression_state
-        request.cache_state = self.cache_state
-        if self._usage is not None:
-            request.last_usage.CopyFrom(self._usage)
+        if turn.continued:
+            request.compression_state = self.compression_state
+            request.cache_state = self.cache_state
+            if self._usage is not None:
+                request.last_usage.CopyFrom(self._usage)
         self.bytes_sent += request.ByteSize()
         return request
 
@@ -147,7 +149,7 @@ class Turns:
         self.compression_state = response.compression_state
         self.cache_state = response.cache_state
         self._held = (turn.content, result)
-        if changed:  # what was reported before belongs to another prefix
+        if changed or not turn.continued:  # what was reported before belongs to another prefix
             self._usage = None
         if turn.parts is None or turn.request_parts is None:
             self._memory, self._covers = None, 0
@@ -171,6 +173,8 @@ class Turns:
         self.last_error = error
         history, parts = turn.request_parts, turn.parts
         if history is None or parts is None:
+            return body
+        if not turn.continued and self._memory is not None:  # perhaps a question aside: the history may go on after it
             return body
         if history is parts or not turn.continued:
             self._memory, self._covers = _Memory(parts, parts), parts.count
