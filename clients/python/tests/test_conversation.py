@@ -169,6 +169,32 @@ def test_usage_of_either_shape_is_reported_for_the_messages_it_covers(usage: Any
     assert double.requests[2].last_usage == expected, "an older report still says how large the older part is"
 
 
+ODD: list[Any] = [-1, -(2**40), 2**31, 2**200, True, False, 1.5, float("nan"), "50", b"50", [50], {"a": 1}, object()]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_a_report_that_makes_no_sense_is_no_report(odd: Any) -> None:
+    reports: list[Any] = [odd]
+    for name in ("prompt_tokens", "completion_tokens"):
+        reports.append({"prompt_tokens": 50, "completion_tokens": 9, name: odd})
+    for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"):
+        report = {"input_tokens": 50, "output_tokens": 9, name: odd}
+        reports += [report, SimpleNamespace(**report)]
+    reports += [{}, SimpleNamespace(), {"prompt_tokens": None}, {"input_tokens": 2**31 - 1, "cache_read_input_tokens": 1}]
+    with serve(unchanged) as double, Client(double.address) as client:
+        messages = [USER]
+        conversation = Conversation(client, format="openai_chat")
+        for report in reports:
+            conversation.before_request(messages)
+            conversation.after_response(report)
+            messages = [*messages, REPLY, USER]
+        conversation.before_request(messages)
+        assert [request.HasField("last_usage") for request in double.requests] == [False] * (len(reports) + 1)
+        conversation.after_response({"prompt_tokens": 2**31 - 1, "completion_tokens": 2**31 - 1})
+        conversation.before_request([*messages, REPLY, USER])
+        assert double.requests[-1].last_usage.prompt_tokens == 2**31 - 1
+
+
 def test_usage_of_a_longer_history_is_not_reported_for_the_shorter_one() -> None:
     def compressed(request: Any, context: Any) -> Any:
         answer = context_service_pb2.PrepareResponse(outcome=compress_pb2.OUTCOME_COMPRESSED)

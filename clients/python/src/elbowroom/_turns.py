@@ -2,7 +2,8 @@
 
 The caller's loop keeps appending to its own list of messages. Each turn this list is compared with the one of the turn before.
 Where it only grew, the service gets its own last result plus the new messages, so what was compressed stays compressed and the
-prefix stays the same, byte for byte. Where it changed, the full list goes, and everything before it is forgotten once the service has taken it.
+prefix stays the same, byte for byte. Where it changed, the full list goes, and what was remembered is forgotten once the service
+has taken it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from elbowroom import _body, _calls
 from elbowroom._body import B, Body
 from elbowroom._delta import delta
 from elbowroom._parts import MARKS, Item, Parts, split
+from elbowroom._usage import read_usage
 from elbowroom.errors import ElbowroomError, Refused
 from elbowroom.options import fill
 from elbowroom.v1 import compress_pb2, context_service_pb2, conversation_pb2
@@ -85,18 +87,12 @@ class Turns:
         """Note what the provider reported for the last request, so that the threshold is judged by its own count.
 
         Args:
-            usage: The response's usage, a mapping or an SDK object, of Anthropic's or OpenAI's shape. None is ignored.
+            usage: The response's usage, a mapping or an SDK object, of Anthropic's or OpenAI's shape. None and what makes no
+                sense (negative numbers, fractions, text) are ignored.
         """
         if usage is None or not self._covers:
             return
-        prompt = _number(usage, "prompt_tokens")
-        completion = _number(usage, "completion_tokens")
-        if not prompt:
-            names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-            prompt = sum(_number(usage, name) for name in names)
-            completion = _number(usage, "output_tokens")
-        if prompt:
-            self._usage = compress_pb2.Usage(prompt_tokens=prompt, completion_tokens=completion, message_count=self._covers)
+        self._usage = read_usage(usage, self._covers) or self._usage
 
     def reset(self) -> None:
         """Forget the history and everything that belongs to it; the next turn starts anew."""
@@ -219,8 +215,3 @@ def _own(parts: Parts, memory: _Memory) -> bytes:
 def _marks(content: bytes) -> int:
     """Count members that are marks. The name of one inside a text has its quotes escaped and does not count."""
     return sum(content.count(f'"{mark}"'.encode()) for mark in MARKS)
-
-
-def _number(usage: Any, name: str) -> int:
-    value = usage.get(name) if isinstance(usage, Mapping) else getattr(usage, name, None)
-    return value if isinstance(value, int) else 0

@@ -22,10 +22,11 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.runtime import Runtime
 from typing_extensions import NotRequired, Unpack
 
+from elbowroom._usage import read_usage
 from elbowroom.aio import AsyncClient
 from elbowroom.client import Client
 from elbowroom.errors import ElbowroomError
-from elbowroom.options import CompressOptions, SizeOptions, UsageOptions
+from elbowroom.options import CompressOptions, SizeOptions
 from elbowroom.results import CompressResult
 from elbowroom.v1 import compress_pb2, context_service_pb2, conversation_pb2
 
@@ -171,19 +172,14 @@ def _changed(result: CompressResult[Any]) -> bool:
     return result.report.HasField("first_changed_index")
 
 
-def _usage(messages: Sequence[AnyMessage], stale: str) -> UsageOptions | None:
+def _usage(messages: Sequence[AnyMessage], stale: str) -> compress_pb2.Usage | None:
     """What the model reported for the newest reply, None where that belongs to a history that is no more."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if isinstance(message, AIMessage):
-            usage = message.usage_metadata
-            if not usage or not usage["input_tokens"] or not index or (stale and message.id == stale):
+            if not message.usage_metadata or not index or (stale and message.id == stale):
                 return None
-            return {
-                "prompt_tokens": usage["input_tokens"],
-                "completion_tokens": usage["output_tokens"],
-                "message_count": index,
-            }
+            return read_usage(message.usage_metadata, index)
     return None
 
 
