@@ -100,9 +100,21 @@ class Turns:
         self._covers = 0
         self.compression_state = self.cache_state = b""
 
-    def _begin(self, body: Body, force: bool) -> Turn:
-        """Work out what to send. The memory stays as it is until a call has succeeded, but for what a response would cover."""
+    def _begin(self, body: Body, force: bool) -> Turn | None:
+        """Work out what to send; None where that fails and the conversation fails open.
+
+        The memory stays as it is until a call has succeeded, but for what a response would cover.
+        """
         self._covers = 0
+        try:
+            return self._turn(body, force)
+        except ElbowroomError as error:
+            if not self.fail_open:
+                raise
+            self.last_error = error
+            return None
+
+    def _turn(self, body: Body, force: bool) -> Turn:
         content = _body.serialize(body)
         if self._format is None:
             self._format = _body.format_of(body, self._named_format)

@@ -22,10 +22,11 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.runtime import Runtime
 from typing_extensions import NotRequired, Unpack
 
+from elbowroom._plain import find_fault
 from elbowroom._usage import read_usage
 from elbowroom.aio import AsyncClient
 from elbowroom.client import Client
-from elbowroom.errors import ElbowroomError
+from elbowroom.errors import ElbowroomError, InvalidRequest
 from elbowroom.options import CompressOptions, SizeOptions
 from elbowroom.results import CompressResult
 from elbowroom.v1 import compress_pb2, context_service_pb2, conversation_pb2
@@ -85,8 +86,8 @@ class ElbowroomMiddleware(AgentMiddleware[ElbowroomState, Any, Any]):
         """Compress the state's messages if it is time for it."""
         if isinstance(self._client, AsyncClient):
             raise TypeError("an agent that is called synchronously needs elbowroom.Client")
-        turn = _Turn(state, self._options)
         try:
+            turn = _Turn(state, self._options)
             result = self._client.compress(turn.native, format="openai_chat", model=self._model, base=_WITH_EDITS, **turn.options)
             if not _changed(result):
                 return None
@@ -100,8 +101,8 @@ class ElbowroomMiddleware(AgentMiddleware[ElbowroomState, Any, Any]):
         """Compress the state's messages if it is time for it."""
         if isinstance(self._client, Client):
             return await asyncio.to_thread(self.before_model, state, runtime)
-        turn = _Turn(state, self._options)
         try:
+            turn = _Turn(state, self._options)
             result = await self._client.compress(
                 turn.native, format="openai_chat", model=self._model, base=_WITH_EDITS, **turn.options
             )
@@ -207,7 +208,12 @@ def _to_openai(message: BaseMessage) -> dict[str, Any]:
 
 
 def _arguments(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value or {}, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value or {}, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidRequest(f"the arguments of a tool call cannot be written as JSON: {find_fault(value) or error}") from error
 
 
 def _content(message: BaseMessage) -> str | list[Any]:
