@@ -129,6 +129,15 @@ def test_what_cannot_be_written_is_named_with_its_place(name: str) -> None:
     assert caught.value.index == (0 if in_a_message else None)
 
 
+def test_integers_survive_up_to_the_digits_that_python_reads(client: Client) -> None:
+    value = [{"n": 10**4299}]
+    assert restore(value, serialize(value)) == value
+    with pytest.raises(InvalidRequest, match="digits"):
+        serialize([{"n": 10**4300}])
+    text = '[{"role": "user", "content": "hi", "n": 1' + "0" * 4300 + "}]"
+    assert client.compress(text, format="openai_chat", model="gpt-4o").body == text
+
+
 async def test_what_cannot_be_written_or_told_fails_open() -> None:
     told = {name: body for name, (body, _) in UNWRITABLE.items()}
     with serve(unchanged) as double, Client(double.address) as client:
