@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import UserList
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+import httpx
+import openai
 import pytest
 from anthropic.types import Message as AnthropicMessage
+from doubles import serve, unchanged
 from openai.types.chat import ChatCompletionMessage
+from pydantic import BaseModel
 
-from elbowroom import Client, InvalidRequest
+from elbowroom import AsyncClient, AsyncConversation, Client, Conversation, InvalidRequest
 from elbowroom._body import format_of, restore, serialize, splice
 from elbowroom.v1 import conversation_pb2
 
@@ -77,6 +82,92 @@ def test_text_with_a_lone_surrogate_is_refused_at_its_byte() -> None:
 def test_what_json_cannot_hold_is_refused(value: Any) -> None:
     with pytest.raises(InvalidRequest):
         serialize(value)
+
+
+class Answer(BaseModel):
+    text: str
+
+
+def endless() -> Any:
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": []}]}
+    body["messages"][0]["content"].append(body)
+    return body
+
+
+def deep() -> Any:
+    value: Any = "x"
+    for _ in range(100_000):
+        value = [value]
+    return {"messages": value}
+
+
+class Raising:
+    def model_dump(self, **options: Any) -> Any:
+        raise RuntimeError("not now")
+
+
+UNWRITABLE: dict[str, tuple[Any, str]] = {
+    "openai.omit": ({"messages": [], "temperature": openai.omit}, "temperature: an object of type Omit is no JSON value"),
+    "NOT_GIVEN": ({"messages": [], "tools": openai.NOT_GIVEN}, "tools: an object of type NotGiven is no JSON value"),
+    "httpx.Timeout": ({"messages": [], "timeout": httpx.Timeout(5)}, "timeout: an object of type Timeout is no JSON value"),
+    "class": ({"messages": [], "response_format": Answer}, "response_format: the class Answer is no JSON value"),
+    "NaN": ({"messages": [{"role": "user", "content": "a", "score": float("nan")}]}, "messages[0].score: nan is no number"),
+    "cycle": (endless(), "messages[0].content[0]: it contains itself"),
+    "depth": (deep(), "too deep"),
+    "key": ([{"role": "user", ("a", "b"): 1}], "[0]: a key of type tuple is no name in JSON"),
+    "long integer": ([{"n": 10**5000}], "[0].n: Python does not write an integer of so many digits"),
+    "raising": ({"messages": [{"content": Raising()}]}, "messages[0].content: not now"),
+}
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+def test_what_cannot_be_written_is_named_with_its_place(name: str) -> None:
+    body, place = UNWRITABLE[name]
+    with pytest.raises(InvalidRequest, match=re.escape(place)) as caught:
+        serialize(body)
+    in_a_message = place.startswith(("[0]", "messages[0]"))
+    assert caught.value.index == (0 if in_a_message else None)
+
+
+def test_integers_survive_up_to_the_digits_that_python_reads(client: Client) -> None:
+    value = [{"n": 10**4299}]
+    assert restore(value, serialize(value)) == value
+    with pytest.raises(InvalidRequest, match="digits"):
+        serialize([{"n": 10**4300}])
+    text = '[{"role": "user", "content": "hi", "n": 1' + "0" * 4300 + "}]"
+    assert client.compress(text, format="openai_chat", model="gpt-4o").body == text
+
+
+async def test_what_cannot_be_written_or_told_fails_open() -> None:
+    told = {name: body for name, (body, _) in UNWRITABLE.items()}
+    with serve(unchanged) as double, Client(double.address) as client:
+        async with AsyncClient(double.address) as other:
+            for body in [*told.values(), [{"role": "user", "content": "hi"}], '["\ud800"]']:
+                conversation = Conversation(client, fail_open=True)
+                assert conversation.before_request(body) is body
+                assert isinstance(conversation.last_error, InvalidRequest)
+                opened = AsyncConversation(other, fail_open=True)
+                assert await opened.before_request(body) is body
+                assert isinstance(opened.last_error, InvalidRequest)
+                with pytest.raises(InvalidRequest):
+                    Conversation(client).before_request(body)
+                with pytest.raises(InvalidRequest):
+                    await AsyncConversation(other).before_request(body)
+        assert not double.requests
+
+
+def test_a_body_that_failed_open_costs_no_history() -> None:
+    reply = {"role": "assistant", "content": "a"}
+    hello = {"role": "user", "content": "hi"}
+    with serve(unchanged) as double, Client(double.address) as client:
+        conversation = Conversation(client, format="openai_chat", fail_open=True)
+        conversation.before_request([hello])
+        conversation.after_response({"prompt_tokens": 50})
+        conversation.before_request([hello, reply, {**hello, "score": float("nan")}])
+        conversation.after_response({"prompt_tokens": 7})
+        conversation.before_request([hello, reply, hello])
+    assert conversation.last_error is None
+    assert double.requests[-1].last_usage.prompt_tokens == 50
 
 
 def test_anthropic_objects_are_sent_as_the_sdk_sends_them() -> None:

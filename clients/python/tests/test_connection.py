@@ -119,6 +119,70 @@ async def test_tokens_go_with_every_call() -> None:
     assert sent == ["Bearer secret", "Bearer one", "Bearer two"]
 
 
+ELSEWHERE = [
+    "192.0.2.2:50469",
+    "elbowroom.example:50051",
+    "dns:///elbowroom.example:50051",
+    "dns://127.0.0.1/elbowroom.example",
+    "xds:///localhost",
+    "ipv4:127.0.0.1:1,192.0.2.2:1",
+    "localhost.example:1",
+    "localhost@192.0.2.2:1",
+    "127.0.0.1.example:1",
+    "[2001:db8::1]:1",
+    "0.0.0.0:1",
+    "",
+]
+HERE = [
+    "localhost:1",
+    "localhost",
+    "127.0.0.1:1",
+    "127.9.9.9:1",
+    "[::1]:1",
+    "::1",
+    "dns:///localhost:1",
+    "ipv4:127.0.0.1:1,127.0.0.2:1",
+    "ipv6:[::1]:1",
+    "unix:/run/elbowroom.sock",
+    "unix:///run/elbowroom.sock",
+    "unix-abstract:elbowroom",
+]
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+@pytest.mark.parametrize("target", ELSEWHERE)
+def test_a_token_does_not_travel_in_the_open(kind: type[Client] | type[AsyncClient], target: str) -> None:
+    for token in ("secret", lambda: "secret"):
+        with pytest.raises(elbowroom.InvalidRequest, match="insecure_token=True") as caught:
+            kind(target, token=token)
+        assert caught.value.field == "token"
+        assert "secret" not in str(caught.value)
+    kind(target, token="secret", tls=True)
+    kind(target, token="secret", insecure_token=True)
+    kind(target)
+
+
+@pytest.mark.parametrize("target", HERE)
+def test_a_token_for_this_machine_needs_no_tls(target: str) -> None:
+    Client(target, token="secret").close()
+    AsyncClient(target, token="secret")
+
+
+@pytest.mark.parametrize("token", ["secret\n", "sec\nret", "secret\r", "", " ", "s\u00e9cret", "sec\0ret"])
+async def test_a_token_that_no_header_can_carry_is_refused(token: str) -> None:
+    for kind in (Client, AsyncClient):
+        with pytest.raises(elbowroom.InvalidRequest, match="line break") as caught:
+            kind(token=token)
+        assert caught.value.field == "token"
+    with serve(unchanged) as double:
+        with Client(double.address, token=lambda: token) as client, pytest.raises(elbowroom.InvalidRequest, match="line break"):
+            client.compress(HELLO, format="openai_chat")
+        async with AsyncClient(double.address, token=lambda: token) as other:
+            with pytest.raises(elbowroom.InvalidRequest, match="line break"):
+                await other.compress(HELLO, format="openai_chat")
+        assert not double.requests
+
+
 def test_a_missing_token_is_named() -> None:
     refusal = refuse(grpc.StatusCode.UNAUTHENTICATED, "no token")
     names_it = pytest.raises(elbowroom.Unauthenticated, match="token=")

@@ -169,6 +169,32 @@ def test_usage_of_either_shape_is_reported_for_the_messages_it_covers(usage: Any
     assert double.requests[2].last_usage == expected, "an older report still says how large the older part is"
 
 
+ODD: list[Any] = [-1, -(2**40), 2**31, 2**200, True, False, 1.5, float("nan"), "50", b"50", [50], {"a": 1}, object()]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_a_report_that_makes_no_sense_is_no_report(odd: Any) -> None:
+    reports: list[Any] = [odd]
+    for name in ("prompt_tokens", "completion_tokens"):
+        reports.append({"prompt_tokens": 50, "completion_tokens": 9, name: odd})
+    for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"):
+        report = {"input_tokens": 50, "output_tokens": 9, name: odd}
+        reports += [report, SimpleNamespace(**report)]
+    reports += [{}, SimpleNamespace(), {"prompt_tokens": None}, {"input_tokens": 2**31 - 1, "cache_read_input_tokens": 1}]
+    with serve(unchanged) as double, Client(double.address) as client:
+        messages = [USER]
+        conversation = Conversation(client, format="openai_chat")
+        for report in reports:
+            conversation.before_request(messages)
+            conversation.after_response(report)
+            messages = [*messages, REPLY, USER]
+        conversation.before_request(messages)
+        assert [request.HasField("last_usage") for request in double.requests] == [False] * (len(reports) + 1)
+        conversation.after_response({"prompt_tokens": 2**31 - 1, "completion_tokens": 2**31 - 1})
+        conversation.before_request([*messages, REPLY, USER])
+        assert double.requests[-1].last_usage.prompt_tokens == 2**31 - 1
+
+
 def test_usage_of_a_longer_history_is_not_reported_for_the_shorter_one() -> None:
     def compressed(request: Any, context: Any) -> Any:
         answer = context_service_pb2.PrepareResponse(outcome=compress_pb2.OUTCOME_COMPRESSED)
@@ -311,6 +337,52 @@ def test_failing_open_keeps_what_was_compressed(client: Client) -> None:
     assert plain(third["messages"]) == plain([*second["messages"], REPLY, USER])
 
 
+@pytest.mark.parametrize("fail_open", [True, False])
+def test_a_foreign_body_that_failed_does_not_cost_the_history(client: Client, fail_open: bool) -> None:
+    conversation = Conversation(client, format="anthropic_messages", fail_open=fail_open, **MANY)
+    body = long_body()
+    first = conversation.before_request(body)
+    conversation.after_response({"input_tokens": 2500, "output_tokens": 3})
+    state = conversation.compression_state
+    aside = {"model": "claude-opus-4-6", "max_tokens": 9, "messages": [{"role": "user", "content": "Name this chat."}]}
+    with Client("127.0.0.1:1", timeout=5) as nobody:
+        conversation._client = nobody
+        if fail_open:
+            assert conversation.before_request(aside) is aside
+        else:
+            with pytest.raises(elbowroom.ElbowroomError):
+                conversation.before_request(aside)
+        conversation.after_response({"input_tokens": 7, "output_tokens": 1})
+        body["messages"] += [REPLY, USER]
+        if fail_open:
+            assert conversation.before_request(body)["messages"] == [*first["messages"], REPLY, USER]
+        conversation._client = client
+    assert conversation.compression_state == state
+    again = conversation.before_request(body)
+    assert plain(again["messages"]) == plain([*first["messages"], REPLY, USER])
+    assert conversation.last_outcome == "below_threshold"
+    assert conversation.last_report is not None
+    assert conversation.last_report.judged_by == "usage", "what was reported for the history holds still"
+
+
+def test_a_foreign_body_that_was_taken_begins_anew_without_the_old_states() -> None:
+    def answer(request: Any, context: Any) -> Any:
+        return context_service_pb2.PrepareResponse(
+            outcome=compress_pb2.OUTCOME_BELOW_THRESHOLD, compression_state=b"c", cache_state=b"s"
+        )
+
+    other = [{"role": "user", "content": "another"}]
+    with serve(answer) as double, Client(double.address) as client:
+        conversation = Conversation(client, format="openai_chat")
+        conversation.before_request([USER])
+        conversation.after_response({"prompt_tokens": 50})
+        conversation.before_request(other)
+        conversation.before_request([*other, REPLY, USER])
+    second, third = double.requests[1:]
+    assert (second.compression_state, second.cache_state, second.HasField("last_usage")) == (b"", b"", False)
+    assert (third.compression_state, third.cache_state, third.HasField("last_usage")) == (b"c", b"s", False)
+
+
 def test_failing_open_never_adds_up_marks(client: Client) -> None:
     conversation = Conversation(client, format="anthropic_messages", fail_open=True, **MANY)
     body = long_body()
@@ -332,7 +404,7 @@ def test_a_broken_body_is_the_services_to_refuse(client: Client) -> None:
 
 def test_an_unknown_option_is_refused_at_once(client: Client) -> None:
     unknown: Any = {"compress": True}
-    with pytest.raises(TypeError, match="no option"):
+    with pytest.raises(TypeError, match=r"no option 'compress'; it has .*strategy, "):
         Conversation(client, **unknown)
     odd: Any = "best"
     with pytest.raises(elbowroom.InvalidRequest, match="anchored"):

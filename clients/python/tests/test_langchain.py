@@ -236,3 +236,29 @@ def test_a_synchronous_agent_needs_a_synchronous_client() -> None:
     agent = create_agent(Scripted(replies=iter([])), [], middleware=[ElbowroomMiddleware(AsyncClient())])
     with pytest.raises(TypeError, match=r"elbowroom\.Client"):
         agent.invoke({"messages": [HumanMessage("hi")]})
+
+
+async def test_arguments_that_cannot_be_written_fail_open_too(client: Client, address: str) -> None:
+    call = {"name": "f", "args": {"a": {"b": object()}}, "id": "c1", "type": "tool_call"}
+    reply = AIMessage("", tool_calls=[])
+    reply.tool_calls.append(call)  # type: ignore[arg-type]
+    state: Any = {"messages": [HumanMessage("hi"), reply, ToolMessage("done", tool_call_id="c1")]}
+    runtime: Any = None
+    async with AsyncClient(address) as other:
+        assert ElbowroomMiddleware(client, fail_open=True).before_model(state, runtime) is None
+        assert await ElbowroomMiddleware(other, fail_open=True).abefore_model(state, runtime) is None
+        with pytest.raises(elbowroom.InvalidRequest, match=r"a\.b: an object of type object"):
+            ElbowroomMiddleware(client).before_model(state, runtime)
+        with pytest.raises(elbowroom.InvalidRequest, match=r"a\.b"):
+            await ElbowroomMiddleware(other).abefore_model(state, runtime)
+
+
+@pytest.mark.parametrize("odd", [-1, 2**31, 2.5, "9", None, True])
+def test_usage_that_makes_no_sense_is_not_passed_on(odd: Any) -> None:
+    reply = AIMessage("a", usage_metadata={"input_tokens": 9, "output_tokens": 1, "total_tokens": 10})
+    assert _usage([HumanMessage("hi"), reply], "") is not None
+    for name in ("input_tokens", "output_tokens"):
+        usage: Any = {"input_tokens": 9, "output_tokens": 1, "total_tokens": 10, name: odd}
+        reply.usage_metadata = usage
+        known = _usage([HumanMessage("hi"), reply], "")
+        assert known is None or (name, odd) == ("output_tokens", None)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
+from elbowroom._plain import Fault, find_fault, plain
 from elbowroom.errors import InvalidRequest
 from elbowroom.v1 import conversation_pb2
 
@@ -51,15 +52,17 @@ def serialize(body: Body) -> bytes:
                 byte_offset=len(body[: error.start].encode()),
                 advice="Write lone surrogates as escapes, as json.dumps does.",
             ) from error
-    if isinstance(body, Sequence) and not isinstance(body, (list, tuple)):
-        body = list(body)
     try:
-        text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
-    except (TypeError, ValueError, RecursionError) as error:
+        if isinstance(body, Sequence) and not isinstance(body, (list, tuple)):
+            body = list(body)
+        text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=plain)
+    except Exception as error:  # the caller's objects may raise anything
+        fault = find_fault(body) or Fault((), str(error) or type(error).__name__)
         raise InvalidRequest(
-            f"the body cannot be written as JSON: {error}",
+            f"the body cannot be written as JSON: {fault}",
             field=_FIELD,
-            advice="Pass only what JSON can hold, or the JSON text itself.",
+            index=fault.index,
+            advice="Pass only what JSON can hold, or the JSON text itself; give the SDK's own arguments to the SDK's call.",
         ) from error
     try:
         return text.encode()
@@ -153,14 +156,3 @@ def _items(value: Any) -> Sequence[Any]:
 
 def _get(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-
-
-def _plain(value: Any) -> Any:
-    """Turn what json does not know into what it does: pydantic models as the SDKs send them, mappings and sequences."""
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=getattr(value, "__api_exclude__", None))
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
-        return list(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import grpc
 
+from elbowroom.errors import InvalidRequest
 from elbowroom.options import Metadata
 
 try:
@@ -48,6 +51,9 @@ Token = str | Callable[[], str]
 """A bearer token, or a function that returns the one to use now."""
 ChannelOptions = Sequence[tuple[str, str | int]]
 
+_TOKEN = re.compile(r"[\x21-\x7e]+")
+_ENDPOINT = re.compile(r"(?:\[(?P<bracketed>[^\[\]]+)\]|(?P<plain>[^:\[\]]+))(?::\d+)?|(?P<bare>[0-9A-Fa-f:.]+)")
+
 
 @dataclass(frozen=True)
 class Connection:
@@ -57,8 +63,21 @@ class Connection:
     tls: bool | Pem
     client_cert: tuple[Pem, Pem] | None
     token: Token | None
+    insecure_token: bool
     metadata: Metadata
     options: ChannelOptions
+
+    def __post_init__(self) -> None:
+        if self.token is None:
+            return
+        if isinstance(self.token, str):
+            _check_token(self.token)
+        if not self.tls and self.client_cert is None and not self.insecure_token and not _on_this_machine(self.target):
+            raise InvalidRequest(
+                f"the token would travel to {self.target} in the open",
+                field="token",
+                advice="Use tls=, or insecure_token=True if the network encrypts.",
+            )
 
     def channel_options(self) -> list[tuple[str, str | int]]:
         return [
@@ -88,13 +107,47 @@ class Connection:
         pairs = [*_pairs(self.metadata), *_pairs(own or ())]
         names = {name for name, _ in pairs}
         if self.token is not None and "authorization" not in names:
-            token = self.token if isinstance(self.token, str) else self.token()
+            token = self.token if isinstance(self.token, str) else _check_token(self.token())
             pairs.append(("authorization", f"Bearer {token}"))
         if _tracecontext is not None and "traceparent" not in names:
             carrier: dict[str, str] = {}
             _tracecontext.TraceContextTextMapPropagator().inject(carrier)
             pairs += carrier.items()
         return pairs
+
+
+def _check_token(token: str) -> str:
+    if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+        raise InvalidRequest(  # without the token: errors end up in logs
+            "the token holds something that no header can carry, or nothing",
+            field="token",
+            advice="Pass visible ASCII characters only; strip the line break that a file ends with.",
+        )
+    return token
+
+
+def _on_this_machine(target: str) -> bool:
+    """Whether all addresses of a target are surely of this machine."""
+    if target.startswith(("unix:", "unix-abstract:")):
+        return True
+    if target.startswith(("ipv4:", "ipv6:")):
+        endpoints = target.partition(":")[2].split(",")
+    else:
+        endpoints = [target.removeprefix("dns:///").removeprefix("dns:")]
+    return all(_is_loopback(endpoint) for endpoint in endpoints)
+
+
+def _is_loopback(endpoint: str) -> bool:
+    found = _ENDPOINT.fullmatch(endpoint)
+    if found is None:
+        return False
+    host = found["bracketed"] or found["plain"] or found["bare"]
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _pem(source: bool | Pem) -> bytes:

@@ -2,7 +2,8 @@
 
 The caller's loop keeps appending to its own list of messages. Each turn this list is compared with the one of the turn before.
 Where it only grew, the service gets its own last result plus the new messages, so what was compressed stays compressed and the
-prefix stays the same, byte for byte. Where it changed, everything is forgotten and the full list goes.
+prefix stays the same, byte for byte. Where it changed, the full list goes, and what was remembered is forgotten once the service
+has taken it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from elbowroom import _body, _calls
 from elbowroom._body import B, Body
 from elbowroom._delta import delta
 from elbowroom._parts import MARKS, Item, Parts, split
+from elbowroom._usage import read_usage
 from elbowroom.errors import ElbowroomError, Refused
 from elbowroom.options import fill
 from elbowroom.v1 import compress_pb2, context_service_pb2, conversation_pb2
@@ -85,18 +87,12 @@ class Turns:
         """Note what the provider reported for the last request, so that the threshold is judged by its own count.
 
         Args:
-            usage: The response's usage, a mapping or an SDK object, of Anthropic's or OpenAI's shape. None is ignored.
+            usage: The response's usage, a mapping or an SDK object, of Anthropic's or OpenAI's shape. None and what makes no
+                sense (negative numbers, fractions, text) are ignored.
         """
         if usage is None or not self._covers:
             return
-        prompt = _number(usage, "prompt_tokens")
-        completion = _number(usage, "completion_tokens")
-        if not prompt:
-            names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-            prompt = sum(_number(usage, name) for name in names)
-            completion = _number(usage, "output_tokens")
-        if prompt:
-            self._usage = compress_pb2.Usage(prompt_tokens=prompt, completion_tokens=completion, message_count=self._covers)
+        self._usage = read_usage(usage, self._covers) or self._usage
 
     def reset(self) -> None:
         """Forget the history and everything that belongs to it; the next turn starts anew."""
@@ -104,14 +100,27 @@ class Turns:
         self._covers = 0
         self.compression_state = self.cache_state = b""
 
-    def _begin(self, body: Body, force: bool) -> Turn:
+    def _begin(self, body: Body, force: bool) -> Turn | None:
+        """Work out what to send; None where that fails and the conversation fails open.
+
+        The memory stays as it is until a call has succeeded, but for what a response would cover.
+        """
+        self._covers = 0
+        try:
+            return self._turn(body, force)
+        except ElbowroomError as error:
+            if not self.fail_open:
+                raise
+            self.last_error = error
+            return None
+
+    def _turn(self, body: Body, force: bool) -> Turn:
         content = _body.serialize(body)
         if self._format is None:
             self._format = _body.format_of(body, self._named_format)
         parts = split(content)
         onward = None if parts is None or self._memory is None else _continue(self._memory, parts)
         if onward is None:
-            self.reset()
             return Turn(body, parts, parts, content, False, force)
         if onward == parts:
             onward = parts
@@ -130,10 +139,11 @@ class Turns:
             native.json_bytes = turn.content
         else:
             native.delta.CopyFrom(difference)
-        request.compression_state = self.compression_state
-        request.cache_state = self.cache_state
-        if self._usage is not None:
-            request.last_usage.CopyFrom(self._usage)
+        if turn.continued:
+            request.compression_state = self.compression_state
+            request.cache_state = self.cache_state
+            if self._usage is not None:
+                request.last_usage.CopyFrom(self._usage)
         self.bytes_sent += request.ByteSize()
         return request
 
@@ -147,7 +157,7 @@ class Turns:
         self.compression_state = response.compression_state
         self.cache_state = response.cache_state
         self._held = (turn.content, result)
-        if changed:  # what was reported before belongs to another prefix
+        if changed or not turn.continued:  # what was reported before belongs to another prefix
             self._usage = None
         if turn.parts is None or turn.request_parts is None:
             self._memory, self._covers = None, 0
@@ -171,6 +181,8 @@ class Turns:
         self.last_error = error
         history, parts = turn.request_parts, turn.parts
         if history is None or parts is None:
+            return body
+        if not turn.continued and self._memory is not None:  # perhaps a question aside: the history may go on after it
             return body
         if history is parts or not turn.continued:
             self._memory, self._covers = _Memory(parts, parts), parts.count
@@ -215,8 +227,3 @@ def _own(parts: Parts, memory: _Memory) -> bytes:
 def _marks(content: bytes) -> int:
     """Count members that are marks. The name of one inside a text has its quotes escaped and does not count."""
     return sum(content.count(f'"{mark}"'.encode()) for mark in MARKS)
-
-
-def _number(usage: Any, name: str) -> int:
-    value = usage.get(name) if isinstance(usage, Mapping) else getattr(usage, name, None)
-    return value if isinstance(value, int) else 0

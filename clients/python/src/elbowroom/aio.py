@@ -46,10 +46,15 @@ class AsyncClient:
         tls: False (default): no TLS. True: TLS with the well-known certificate authorities. PEM data or the path of a file
             with it: TLS with these authorities.
         client_cert: Certificate chain and private key for mutual TLS, each PEM data or a path. Implies TLS.
-        token: A bearer token, or a function that returns the current one. Use it with TLS only, except on loopback.
+        token: A bearer token, or a function that returns the current one. Without TLS it goes to addresses of this machine only.
+        insecure_token: Send the token without TLS to other machines too, for networks that encrypt by themselves. Default
+            False.
         timeout: Seconds that each call may take, unless the call says otherwise. Default 30.
         metadata: gRPC metadata (headers) that goes with every call.
         options: Channel options of gRPC; they win over those of this client.
+
+    Raises:
+        InvalidRequest: The token cannot be sent, or would travel in the open.
     """
 
     def __init__(
@@ -59,11 +64,12 @@ class AsyncClient:
         tls: bool | Pem = False,
         client_cert: tuple[Pem, Pem] | None = None,
         token: Token | None = None,
+        insecure_token: bool = False,
         timeout: float = DEFAULT_TIMEOUT,
         metadata: Metadata = (),
         options: ChannelOptions = (),
     ) -> None:
-        self._connection = Connection(target, tls, client_cert, token, metadata, options)
+        self._connection = Connection(target, tls, client_cert, token, insecure_token, metadata, options)
         self._timeout = timeout
         self._channel: grpc.aio.Channel | None = None
         self._methods: Mapping[str, Any] = {}

@@ -25,7 +25,8 @@ class Conversation(Turns):
         format: The wire format. Default: told from the first body where that is possible.
         session_id: Names the conversation to the service. Default: random.
         fail_open: When the service fails, go on without it: ``before_request`` returns the body as it was given, or with the
-            history as it was last compressed, and notes ``last_error``. Default False: it raises.
+            history as it was last compressed, and notes ``last_error``. A body that cannot be serialized, or whose format
+            cannot be told, comes back as it was given. Default False: it raises.
         options: Fields of the requests that hold for all turns, see ``ConversationOptions``.
     """
 
@@ -54,9 +55,11 @@ class Conversation(Turns):
             metadata: gRPC metadata of this call, beside the client's.
 
         Raises:
-            ElbowroomError: The service failed, and ``fail_open`` is False; or the body cannot be serialized.
+            ElbowroomError: The service failed, or the body cannot be serialized, and ``fail_open`` is False.
         """
         turn = self._begin(body, force)
+        if turn is None:
+            return body
         try:
             try:
                 response = self._client.call("Prepare", self._request(turn, full=False), timeout=timeout, metadata=metadata)
@@ -90,6 +93,8 @@ class AsyncConversation(Turns):
     ) -> B:
         """Return the body to send to the provider; see ``Conversation.before_request``."""
         turn = self._begin(body, force)
+        if turn is None:
+            return body
         call = self._client.call
         try:
             try:

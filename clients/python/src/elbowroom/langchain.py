@@ -22,10 +22,12 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.runtime import Runtime
 from typing_extensions import NotRequired, Unpack
 
+from elbowroom._plain import find_fault
+from elbowroom._usage import read_usage
 from elbowroom.aio import AsyncClient
 from elbowroom.client import Client
-from elbowroom.errors import ElbowroomError
-from elbowroom.options import CompressOptions, SizeOptions, UsageOptions
+from elbowroom.errors import ElbowroomError, InvalidRequest
+from elbowroom.options import CompressOptions, SizeOptions
 from elbowroom.results import CompressResult
 from elbowroom.v1 import compress_pb2, context_service_pb2, conversation_pb2
 
@@ -84,8 +86,8 @@ class ElbowroomMiddleware(AgentMiddleware[ElbowroomState, Any, Any]):
         """Compress the state's messages if it is time for it."""
         if isinstance(self._client, AsyncClient):
             raise TypeError("an agent that is called synchronously needs elbowroom.Client")
-        turn = _Turn(state, self._options)
         try:
+            turn = _Turn(state, self._options)
             result = self._client.compress(turn.native, format="openai_chat", model=self._model, base=_WITH_EDITS, **turn.options)
             if not _changed(result):
                 return None
@@ -99,8 +101,8 @@ class ElbowroomMiddleware(AgentMiddleware[ElbowroomState, Any, Any]):
         """Compress the state's messages if it is time for it."""
         if isinstance(self._client, Client):
             return await asyncio.to_thread(self.before_model, state, runtime)
-        turn = _Turn(state, self._options)
         try:
+            turn = _Turn(state, self._options)
             result = await self._client.compress(
                 turn.native, format="openai_chat", model=self._model, base=_WITH_EDITS, **turn.options
             )
@@ -171,19 +173,14 @@ def _changed(result: CompressResult[Any]) -> bool:
     return result.report.HasField("first_changed_index")
 
 
-def _usage(messages: Sequence[AnyMessage], stale: str) -> UsageOptions | None:
+def _usage(messages: Sequence[AnyMessage], stale: str) -> compress_pb2.Usage | None:
     """What the model reported for the newest reply, None where that belongs to a history that is no more."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if isinstance(message, AIMessage):
-            usage = message.usage_metadata
-            if not usage or not usage["input_tokens"] or not index or (stale and message.id == stale):
+            if not message.usage_metadata or not index or (stale and message.id == stale):
                 return None
-            return {
-                "prompt_tokens": usage["input_tokens"],
-                "completion_tokens": usage["output_tokens"],
-                "message_count": index,
-            }
+            return read_usage(message.usage_metadata, index)
     return None
 
 
@@ -211,7 +208,12 @@ def _to_openai(message: BaseMessage) -> dict[str, Any]:
 
 
 def _arguments(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value or {}, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value or {}, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidRequest(f"the arguments of a tool call cannot be written as JSON: {find_fault(value) or error}") from error
 
 
 def _content(message: BaseMessage) -> str | list[Any]:

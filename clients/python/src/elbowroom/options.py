@@ -16,6 +16,8 @@ from google.protobuf.message import Message
 from elbowroom.errors import InvalidRequest
 from elbowroom.v1 import compress_pb2
 
+_NO_OPTIONS = ("conversation", "view")  # fields that the client sets
+
 FormatName = Literal["openai_chat", "anthropic_messages", "bedrock_converse"]
 """The wire format of a body."""
 
@@ -171,11 +173,11 @@ def fill(request: Message, options: Mapping[str, Any]) -> None:
         InvalidRequest: An option has a value that its field cannot hold.
         TypeError: There is no such option.
     """
-    fields = request.DESCRIPTOR.fields_by_name
+    fields = {name: field for name, field in request.DESCRIPTOR.fields_by_name.items() if name not in _NO_OPTIONS}
     for name, value in options.items():
         field = fields.get(name)
-        if field is None or name in ("conversation", "view"):
-            raise TypeError(f"{request.DESCRIPTOR.name} has no option {name!r}")
+        if field is None:
+            raise TypeError(f"{request.DESCRIPTOR.name} has no option {name!r}; it has {', '.join(sorted(fields))}")
         if value is None:
             continue
         try:
@@ -219,7 +221,8 @@ def _set(message: Message, field: Any, value: Any) -> None:
         else:
             for name, inner in value.items():
                 if name not in field.message_type.fields_by_name:
-                    raise ValueError(f"there is no {name!r} in it")
+                    names = ", ".join(sorted(field.message_type.fields_by_name))
+                    raise ValueError(f"there is no {name!r} in it, use {names}")
                 _set(target, field.message_type.fields_by_name[name], inner)
     elif field.enum_type is not None:
         setattr(message, field.name, enum_number(field.enum_type, value))
