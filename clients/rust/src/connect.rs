@@ -1,5 +1,6 @@
 //! How a client finds and trusts its servers.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub struct ClientBuilder {
     targets: Vec<String>,
     timeout: Duration,
     metadata: MetadataMap,
+    token: bool,
+    token_in_the_open: bool,
     /// The first thing that cannot work.
     wrong: Option<String>,
     hook: Option<Hook>,
@@ -38,6 +41,8 @@ impl ClientBuilder {
             targets: vec![target],
             timeout: DEFAULT_TIMEOUT,
             metadata: MetadataMap::new(),
+            token: false,
+            token_in_the_open: false,
             wrong: None,
             hook: None,
             #[cfg(feature = "tls")]
@@ -59,9 +64,17 @@ impl ClientBuilder {
         self
     }
 
-    /// Sends a bearer token with every call. Without TLS it travels in the clear.
-    pub fn token(self, token: impl AsRef<str>) -> Self {
+    /// Sends a bearer token with every call. Without TLS it is sent to addresses of this machine only: [`build`](Self::build) refuses
+    /// others, see [`token_in_the_open`](Self::token_in_the_open).
+    pub fn token(mut self, token: impl AsRef<str>) -> Self {
+        self.token = true;
         self.metadata("authorization", format!("Bearer {}", token.as_ref()))
+    }
+
+    /// Sends the token without TLS to other machines too: for networks that encrypt by themselves.
+    pub fn token_in_the_open(mut self) -> Self {
+        self.token_in_the_open = true;
+        self
     }
 
     /// Sends metadata with every call.
@@ -120,7 +133,8 @@ impl ClientBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::Configuration`] for an address, a certificate or metadata that cannot be used, and outside of a Tokio runtime.
+    /// [`Error::Configuration`] for an address, a certificate or metadata that cannot be used, for a token that would travel in the
+    /// open, and outside of a Tokio runtime.
     pub fn build(self) -> Result<Client, Error> {
         if let Some(wrong) = self.wrong {
             return Err(Error::configuration(wrong));
@@ -164,8 +178,14 @@ impl ClientBuilder {
             .tcp_nodelay(true)
             // The default of 64 KiB makes a large conversation wait for the round trips of its windows.
             .http2_adaptive_window(true);
-        if endpoint.uri().host().is_none_or(str::is_empty) {
+        let host = endpoint.uri().host().unwrap_or_default();
+        if host.is_empty() {
             return Err(wrong(&"it has no host"));
+        }
+        if self.token && !secure && !self.token_in_the_open && !on_this_machine(host) {
+            return Err(wrong(
+                &"the token would travel in the open; use https://, or token_in_the_open() if the network encrypts",
+            ));
         }
         if secure { self.secure(endpoint).map_err(|e| wrong(&e)) } else { Ok(endpoint) }
     }
@@ -194,6 +214,12 @@ impl ClientBuilder {
     fn secure(&self, _: Endpoint) -> Result<Endpoint, String> {
         Err("this build of the client has no TLS: turn its feature tls on".to_owned())
     }
+}
+
+/// Whether the host of an address is this machine. Names are not looked up.
+fn on_this_machine(host: &str) -> bool {
+    let ip = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host).parse::<IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || ip.is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
 #[cfg(feature = "tls")]

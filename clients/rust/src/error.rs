@@ -7,6 +7,8 @@ use tonic_types::StatusExt;
 
 /// Why a call failed. [`advice`](Error::advice) says in one sentence what to do. An error never comes with half a conversation: the
 /// caller's body is as it was.
+///
+/// Print it with `{error}`: a `main` that returns it prints the form for debugging, which has the fields but not always the words.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -88,7 +90,10 @@ pub enum Error {
         error_id: Option<String>,
     },
     /// The format was not given and cannot be told from the body. Nothing was sent.
-    #[error("the body could be of either format, and none was given")]
+    #[error(
+        "the body could be of either format, and none was given: pass body.with_format(Format::OpenaiChat) or \
+         body.with_format(Format::AnthropicMessages)"
+    )]
     UnknownFormat,
     /// The body cannot become JSON, or the result cannot become what the body was.
     #[error("{message}")]

@@ -94,7 +94,8 @@ export type CompressEvent<B extends Body> =
 
 /**
  * Connects to an Elbowroom server. The connection opens with the first call, carries all calls, and opens again after it
- * broke.
+ * broke. Throws an InvalidRequestError for a target that is no address, and for a token that would travel in the
+ * open.
  */
 export function connect(target: string, options: ConnectOptions = {}): Client {
   const { transport, close } = openConnection(target, options);

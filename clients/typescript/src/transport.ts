@@ -6,6 +6,7 @@ import type { SecureClientSessionOptions } from "node:http2";
 import { nameConnectionFailures } from "./connection-failure.js";
 import { retryUnavailable, type RetryPolicy } from "./retry.js";
 import { Sessions } from "./sessions.js";
+import { refuseOpenToken, urlOf } from "./target.js";
 import { propagateTrace } from "./trace.js";
 
 /** Options of connect. */
@@ -17,8 +18,13 @@ export interface ConnectOptions {
   tls?: boolean | { ca?: string | Uint8Array; serverName?: string };
   /** A client certificate for mutual TLS, in PEM. Turns TLS on. */
   clientCert?: { cert: string | Uint8Array; key: string | Uint8Array };
-  /** A bearer token, or what returns the one to use for a call. */
+  /**
+   * A bearer token, or what returns the one to use for a call. Without TLS it is sent to addresses of this machine only,
+   * see tokenInTheOpen.
+   */
   token?: string | (() => string | Promise<string>);
+  /** Sends the token without TLS to other machines too: for networks that encrypt by themselves. Default false. */
+  tokenInTheOpen?: boolean;
   /** Time for a call and its retries, in milliseconds. Default 30,000. */
   timeoutMs?: number;
   /** When a call that ended with UNAVAILABLE is tried again. */
@@ -40,10 +46,17 @@ export interface Connection {
   close(): void;
 }
 
-/** Makes a transport for a target: host:port, dns:///host:port, or an http or https URL. It connects with the first call. */
+/**
+ * Makes a transport for a target: host:port, dns:///host:port, or an http or https URL. It connects with the first call.
+ * Throws an InvalidRequestError for a target that is none of these, and for a token that would travel in the open.
+ */
 export function openConnection(target: string, options: ConnectOptions): Connection {
   const tls = options.tls !== undefined && options.tls !== false;
-  const baseUrl = urlOf(target, tls || options.clientCert !== undefined);
+  const url = urlOf(target, tls || options.clientCert !== undefined);
+  if (options.token !== undefined && options.tokenInTheOpen !== true) {
+    refuseOpenToken(url);
+  }
+  const baseUrl = url.href;
   const sessions = new Sessions(baseUrl, { pingIntervalMs: 60_000 }, sessionOptions(options));
   const transport = createGrpcTransport({
     baseUrl,
@@ -60,13 +73,6 @@ export function openConnection(target: string, options: ConnectOptions): Connect
     ],
   });
   return { transport, close: () => sessions.abort() };
-}
-
-function urlOf(target: string, tls: boolean): string {
-  if (/^https?:\/\//.test(target)) {
-    return target;
-  }
-  return `${tls ? "https" : "http"}://${target.replace(/^dns:\/\/\//, "")}`;
 }
 
 function sessionOptions({ tls, clientCert }: ConnectOptions): SecureClientSessionOptions {

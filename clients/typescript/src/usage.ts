@@ -8,25 +8,44 @@ export interface ReportedUsage {
   completionTokens: number;
 }
 
+/** The largest count that the service takes: its fields are int32. */
+const maxTokens = 2 ** 31 - 1;
+
 /**
  * Reads the usage object of Anthropic (input_tokens, cache_read_input_tokens, cache_creation_input_tokens,
- * output_tokens) or of OpenAI (prompt_tokens, completion_tokens). Undefined where it is neither.
+ * output_tokens) or of OpenAI (prompt_tokens, completion_tokens). Undefined where it is neither, and where a count is
+ * nothing that tokens can be: no whole number, negative, or more than the service takes.
  */
 export function readUsage(usage: unknown): ReportedUsage | undefined {
   if (typeof usage !== "object" || usage === null) {
     return undefined;
   }
-  const number = (name: string): number | undefined => {
-    const value = (usage as Record<string, unknown>)[name];
-    return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined;
-  };
-  const input = number("input_tokens");
-  if (input !== undefined) {
-    const cached = (number("cache_read_input_tokens") ?? 0) + (number("cache_creation_input_tokens") ?? 0);
-    return { promptTokens: input + cached, completionTokens: number("output_tokens") ?? 0 };
+  const counts = usage as Record<string, unknown>;
+  if (isGiven(counts["input_tokens"])) {
+    const prompt = [counts["input_tokens"], counts["cache_read_input_tokens"], counts["cache_creation_input_tokens"]];
+    return usageOf(prompt, counts["output_tokens"]);
   }
-  const prompt = number("prompt_tokens");
-  return prompt === undefined
-    ? undefined
-    : { promptTokens: prompt, completionTokens: number("completion_tokens") ?? 0 };
+  return isGiven(counts["prompt_tokens"]) ? usageOf([counts["prompt_tokens"]], counts["completion_tokens"]) : undefined;
+}
+
+function usageOf(prompt: unknown[], completion: unknown): ReportedUsage | undefined {
+  const promptTokens = sum(prompt);
+  const completionTokens = sum([completion]);
+  return promptTokens === undefined || completionTokens === undefined ? undefined : { promptTokens, completionTokens };
+}
+
+/** Adds counts, those that are missing as 0. Undefined where one of them, or the sum, is no count. */
+function sum(counts: unknown[]): number | undefined {
+  let total = 0;
+  for (const count of counts.filter(isGiven)) {
+    if (typeof count !== "number" || !Number.isInteger(count) || count < 0) {
+      return undefined;
+    }
+    total += count;
+  }
+  return total <= maxTokens ? total : undefined;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }

@@ -17,6 +17,7 @@ import {
   Client,
   connect,
   ContextService,
+  InvalidRequestError,
   Outcome,
   OverloadedError,
   UnauthenticatedError,
@@ -108,6 +109,58 @@ test("a token, fixed or made for each call, goes along as a bearer; headers of a
   await fresh.listModels();
   await fresh.listModels();
   assert.deepEqual(seen, ["Bearer secret", "a", "Basic x", "b", "Bearer t1", null, "Bearer t2", null]);
+});
+
+test("a token travels without TLS to this machine only, unless the caller allows it", () => {
+  const open = (target: string, options: Parameters<typeof connect>[1] = {}) =>
+    connect(target, { token: "secret", ...options }).close();
+  const away = ["10.1.2.3:50051", "[2001:db8::1]:50051", "elbowroom.internal:50051", "dns:///elbowroom.internal:50051"];
+  const disguised = ["127.0.0.1.example:50051", "localhost.example:1", "127.0.0.1:1@10.1.2.3:1", "HTTP://10.1.2.3:1"];
+  for (const target of [...away, ...disguised]) {
+    for (const token of ["secret", () => "secret"]) {
+      assert.throws(
+        () => open(target, { token }),
+        (e) => {
+          assert.ok(e instanceof InvalidRequestError, String(e));
+          assert.deepEqual([e.field, e.code], ["token", "INVALID_ARGUMENT"]);
+          assert.match(e.message, /in the open.*tokenInTheOpen: true/);
+          assert.match(e.advice, /tls, or tokenInTheOpen/);
+          assert.doesNotMatch(e.message, /secret/);
+          return true;
+        },
+        target,
+      );
+    }
+    open(target, { tokenInTheOpen: true });
+  }
+  for (const target of away) {
+    open(target, { tls: true });
+    connect(target).close();
+  }
+  open("https://10.1.2.3:50051");
+  // The URL decides: with http there is no TLS, whatever the options say.
+  assert.throws(() => open("http://10.1.2.3:50051", { tls: true }), InvalidRequestError);
+  for (const here of ["localhost", "LOCALHOST", "127.0.0.1", "127.8.9.10", "[::1]", "[::ffff:127.0.0.1]"]) {
+    open(`${here}:50051`);
+    open(`http://${here}:50051`);
+  }
+});
+
+test("a target that is no address is refused at once, and typed", () => {
+  const none = ["", "dns:///", "http://", "ftp://host:1", "unix:/run/elbowroom.sock", "host:99999", "a b:1"];
+  for (const target of [...none, undefined as never, 50051 as never]) {
+    assert.throws(
+      () => connect(target),
+      (e) => {
+        assert.ok(e instanceof InvalidRequestError, String(e));
+        assert.equal(e.field, "target");
+        assert.match(e.message, /^the target .* is no address; give host:port/);
+        assert.match(e.advice, /127\.0\.0\.1:50051/);
+        return true;
+      },
+      String(target),
+    );
+  }
 });
 
 test("the server itself, with TLS, client certificates and tokens", async (t) => {

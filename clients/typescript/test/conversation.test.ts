@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
+import { inspect } from "node:util";
 import { Code, ConnectError } from "@connectrpc/connect";
 import {
   applySplices,
@@ -103,6 +104,23 @@ test("the second request is a delta that gives the whole body, and carries state
   assert.deepEqual([second.model, second.strategy, second.ttl, second.sessionId], ["m", 5, 2, conversation.sessionId]);
   assert.ok(conversation.bytesSent < 2 * long.length);
   assert.ok(conversation.bytesReceived > 0);
+});
+
+test("odd usage is passed over, and the next turn works", async (t) => {
+  const { service, client, double } = await withService();
+  t.after(() => double.stop());
+  t.after(() => client.close());
+  const conversation = client.conversation({ format: "openai_chat" });
+  const messages = [say("user", long)];
+  await conversation.beforeRequest(messages);
+  for (const odd of [3e9, -1, NaN, "9", {}]) {
+    for (const usage of [undefined, odd, { prompt_tokens: odd }, { input_tokens: 1, output_tokens: odd }]) {
+      conversation.afterResponse(usage);
+      messages.push(say("user", "more"));
+      await conversation.beforeRequest(messages);
+      assert.equal(service.requests.at(-1)!.lastUsage, undefined, inspect(usage));
+    }
+  }
 });
 
 test("a server that forgot the base gets the body in full, once, unseen by the caller", async (t) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import { HeldBody } from "../src/body.js";
 import { deltaTo } from "../src/delta.js";
 import { History } from "../src/history.js";
@@ -178,4 +179,20 @@ test("usage is read from both providers' objects, cached tokens included", () =>
   for (const nothing of [undefined, null, 3, {}, { prompt_tokens: "9" }]) {
     assert.equal(readUsage(nothing), undefined);
   }
+});
+
+test("usage with a count that the service cannot take is no usage", () => {
+  assert.equal(readUsage({ prompt_tokens: 2 ** 31 - 1 })?.promptTokens, 2 ** 31 - 1);
+  for (const odd of [3e9, 2 ** 31, -1, NaN, Infinity, 0.5, "9", 9n, [9], {}, true]) {
+    for (const usage of [
+      { prompt_tokens: odd, completion_tokens: 1 },
+      { prompt_tokens: 1, completion_tokens: odd },
+      { input_tokens: odd, output_tokens: 1 },
+      { input_tokens: 1, output_tokens: odd },
+      { input_tokens: 1, cache_read_input_tokens: odd, output_tokens: 1 },
+    ]) {
+      assert.equal(readUsage(usage), undefined, inspect(usage));
+    }
+  }
+  assert.equal(readUsage({ input_tokens: 2e9, cache_read_input_tokens: 2e9 }), undefined);
 });

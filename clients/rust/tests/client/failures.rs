@@ -219,6 +219,7 @@ async fn a_body_of_no_format_asks_for_it_and_broken_json_is_located() {
     let error = client.compress(plain, CompressRequest::default()).await.unwrap_err();
     assert_eq!(error, Error::UnknownFormat);
     assert!(error.advice().contains("with_format"));
+    assert!(error.to_string().contains("body.with_format(Format::OpenaiChat)"), "{error}");
     let error = client.compress(r#"[{"role":}]"#, CompressRequest::default()).await.unwrap_err();
     assert!(matches!(error, Error::InvalidRequest { byte_offset: Some(9), .. }), "{error:?}");
     assert!(server.seen().is_empty());

@@ -136,6 +136,28 @@ async fn tokens_and_metadata_travel_with_every_call() {
 }
 
 #[tokio::test]
+async fn a_token_travels_without_tls_to_this_machine_only_unless_the_caller_allows_it() {
+    let away = ["10.1.2.3:50051", "http://[2001:db8::1]:50051", "http://elbowroom.internal:50051"];
+    let disguised = ["127.0.0.1.example:50051", "localhost.example:1", "http://127.0.0.1:1@10.1.2.3:1"];
+    for target in away.into_iter().chain(disguised) {
+        let error = Client::builder(target).token("secret").build().expect_err(target);
+        assert!(matches!(error, Error::Configuration { .. }), "{error:?}");
+        assert!(error.to_string().contains("token_in_the_open()"), "{error}");
+        assert!(!error.to_string().contains("secret"), "{error}");
+        Client::builder(target).token("secret").token_in_the_open().build().expect(target);
+        Client::builder(target).build().expect(target);
+    }
+    // Every endpoint gets the token.
+    let second = Client::builder("127.0.0.1:1").endpoint("10.1.2.3:1").token("secret").build();
+    assert!(matches!(second, Err(Error::Configuration { .. })));
+    for target in
+        ["localhost:1", "LOCALHOST:1", "127.8.9.10:1", "[::1]:1", "http://[::ffff:127.0.0.1]:1", "https://10.1.2.3:1"]
+    {
+        Client::builder(target).token("secret").build().expect(target);
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_work_is_said_when_the_client_is_built() {
     for (builder, part) in [
         (Client::builder(""), "target"),
