@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net"
 	"slices"
@@ -26,10 +27,11 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err != nil {
 		return err
 	}
-	log, err := telemetry.NewLogger(p.stderr, c.LogLevel)
-	if err != nil {
-		return err
+	var level slog.LevelVar
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		return fmt.Errorf("log level: %w", err)
 	}
+	log := telemetry.NewLogger(p.stderr, &level)
 	for _, name := range config.UnknownVariables(p.environ) {
 		log.WarnContext(ctx, "unknown environment variable", "variable", name)
 	}
@@ -50,6 +52,11 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err != nil {
 		return err
 	}
+	reloads := &reloader{
+		load:  func() (*config.Config, error) { return loadConfig(p, cmd.File, givenFlags(line)) },
+		front: f, level: &level, log: log, file: configFile(p, cmd.File), running: c,
+	}
+	defer reloads.start(ctx)()
 	announce(p.stdout, c, f)
 	return f.serve(ctx, c.ShutdownTimeout, func() {
 		fmt.Fprintf(p.stdout, "Stopping: calls have %v to finish\n", c.ShutdownTimeout)
@@ -82,7 +89,7 @@ func announce(out io.Writer, c *config.Config, f *front) {
 	if len(c.Count.Providers) > 0 {
 		line("Provider counts", "%s (METHOD_PROVIDER alone sends them the conversation)", strings.Join(c.Count.Providers, ", "))
 	}
-	line("Store", "in memory, %v, %d entries", c.Store.MaxBytes, c.Store.MaxEntries)
+	line("Store", "%s", f.service.state.where)
 	line("Compression states", "%s", map[bool]string{true: "checksum only", false: "signed"}[c.StateKeyFile == ""])
 	line("Limits", "%v a message, %v in flight, %d calls a connection", c.Limits.MaxMessageBytes, c.Limits.MaxInFlightBytes, c.Limits.MaxConcurrentStreams)
 }

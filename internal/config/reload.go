@@ -2,24 +2,31 @@ package config
 
 import "reflect"
 
+// Change is what a reload does, as keys in the order of [Settings].
+type Change struct {
+	// Taken have new values from now on; Waiting have new values that need a restart.
+	Taken, Waiting []string
+}
+
 // Reloaded returns what a server that runs with c works with once next was loaded:
-// next where a setting is reloadable, c elsewhere. waiting are the keys whose new
-// values need a restart. The error says why the two do not go together; nothing of
-// next may then be used.
-func (c *Config) Reloaded(next *Config) (merged *Config, waiting []string, err error) {
-	taken := *next
+// next where a setting is reloadable, c elsewhere. The error says why the two do not
+// go together; nothing of next may then be used.
+func (c *Config) Reloaded(next *Config) (*Config, Change, error) {
+	merged := *next
+	var change Change
 	for _, s := range Settings() {
-		if s.Reloadable {
-			continue
+		running, loaded := s.value(c), s.value(&merged)
+		switch same := reflect.DeepEqual(running.Interface(), loaded.Interface()); {
+		case same:
+		case s.Reloadable:
+			change.Taken = append(change.Taken, s.Key)
+		default:
+			change.Waiting = append(change.Waiting, s.Key)
+			loaded.Set(running)
 		}
-		running, loaded := s.value(c), s.value(&taken)
-		if !reflect.DeepEqual(running.Interface(), loaded.Interface()) {
-			waiting = append(waiting, s.Key)
-		}
-		loaded.Set(running)
 	}
-	if err := taken.Validate(); err != nil {
-		return nil, waiting, err
+	if err := merged.Validate(); err != nil {
+		return nil, change, err
 	}
-	return &taken, waiting, nil
+	return &merged, change, nil
 }

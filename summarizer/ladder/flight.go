@@ -25,6 +25,7 @@ type flights struct {
 	mu      sync.Mutex
 	limit   time.Duration // bounds a call, whoever waits for it
 	closed  bool          // no call is made
+	work    sync.WaitGroup
 	running map[string]*flight
 }
 
@@ -122,9 +123,11 @@ func (f *flights) join(ctx context.Context, key string, call flightCall) (fl *fl
 			f.running = make(map[string]*flight)
 		}
 		f.running[key] = fl
+		f.work.Add(1)
 	}
 	fl.waiting++
 	return fl, f.group.DoChan(key, func() (any, error) {
+		defer f.work.Done()
 		defer f.forget(key, fl)
 		return fl.land(call), nil
 	}), !ok, nil
@@ -148,6 +151,19 @@ func (f *flights) close() {
 	f.closed = true
 	for _, fl := range f.running {
 		fl.cancel()
+	}
+}
+
+// wait returns when the calls of a closed ladder are over, or when ctx ends.
+func (f *flights) wait(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.work.Wait()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
 	}
 }
 

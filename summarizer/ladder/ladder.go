@@ -127,6 +127,10 @@ func (l *Ladder) Names() []string {
 // summarizer takes over at once, or the request fails where [Call.Abort] is set.
 func (l *Ladder) Close() { l.flights.close() }
 
+// Wait returns when the calls that [Ladder.Close] ended are over, or when ctx ends. Then
+// other servers that share the store may make them, and the store may be closed.
+func (l *Ladder) Wait(ctx context.Context) { l.flights.wait(ctx) }
+
 // Call is one request for a summary.
 type Call struct {
 	Request summarizer.Request
