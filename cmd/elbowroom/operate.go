@@ -98,7 +98,7 @@ type configCheckCommand struct {
 	Config string `placeholder:"FILE" help:"YAML file with settings ($ELBOWROOM_CONFIG)."`
 }
 
-// Run checks what serve would read, the files it names included.
+// Run checks what serve would read, state keys, encryption keys and cache tables included.
 func (cmd *configCheckCommand) Run(p process) error {
 	c, err := loadConfig(p, cmd.Config, nil)
 	if err != nil {
