@@ -21,6 +21,9 @@ import (
 // kill it.
 const asProgram = "RUN_AS_PROGRAM"
 
+// callLimit is far more than anything here takes.
+const callLimit = 30 * time.Second
+
 // replica is a server that a test started, with its log and a client.
 type replica struct {
 	elbowroomv1.ContextServiceClient
@@ -112,7 +115,7 @@ func startProcess(t *testing.T, environ []string, args ...string) *replica {
 // logged waits for a line with the message and returns its fields.
 func (r *replica) logged(t *testing.T, message string) map[string]any {
 	t.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(callLimit)
 	for {
 		for line := range strings.Lines(r.log.String()) {
 			var fields map[string]any
@@ -124,6 +127,21 @@ func (r *replica) logged(t *testing.T, message string) map[string]any {
 		case <-r.log.changed:
 		case <-limit:
 			t.Fatalf("no line %q in the log:\n%s", message, r.log.String())
+		}
+	}
+}
+
+// await asks again and again until the answer is yes.
+func await(t *testing.T, what string, yes func() bool) {
+	t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	limit := time.After(callLimit)
+	for !yes() {
+		select {
+		case <-look.C:
+		case <-limit:
+			t.Fatalf("%s does not come", what)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func TestReloadsHappenOnSIGHUPAndWhenAFileHasChanged(t *testing.T) {
 		} {
 			log.Reset()
 			x.do()
-			time.Sleep(2500 * time.Millisecond)
+			<-time.After(2500 * time.Millisecond)
 			synctest.Wait()
 			applied, refused := r.Counts()
 			if applied != x.applied || refused != x.refused || r.level.Level() != x.level || !strings.Contains(log.String(), x.logged) || (x.logged == "") != (log.Len() == 0) {
@@ -141,9 +141,7 @@ func TestAServerTakesAChangedFileOverWithoutARestart(t *testing.T) {
 		out, err := r.Compress(t.Context(), request)
 		under <- answer{out, err}
 	}()
-	for model.Active() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	await(t, "the model's call", func() bool { return model.Active() > 0 })
 	rewrite(t, file, base+"compression: {enabled: false}\nlimits: {max_concurrent_calls: 2}\nhttp: {allowed_origins: [https://app.example]}\n")
 	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
@@ -197,9 +195,7 @@ func TestAHangingBackendDoesNotHoldUpTheEnd(t *testing.T) {
 				})
 				done <- err
 			}()
-			for model.Active() == 0 {
-				time.Sleep(time.Millisecond)
-			}
+			await(t, "the model's call", func() bool { return model.Active() > 0 })
 			if code := r.stop(); code != exitOK {
 				t.Errorf("exit code %d: calls were broken off", code)
 			}
@@ -213,9 +209,7 @@ func TestAHangingBackendDoesNotHoldUpTheEnd(t *testing.T) {
 			if err != nil && len(status.Convert(err).Details()) != 2 {
 				t.Errorf("details %v, want what failed and when to come again", status.Convert(err).Details())
 			}
-			for model.Active() != 0 {
-				time.Sleep(time.Millisecond)
-			}
+			await(t, "the end of the call", func() bool { return model.Active() == 0 })
 		})
 	}
 }

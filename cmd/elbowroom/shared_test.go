@@ -31,9 +31,6 @@ const (
 	storeBack   = "the shared store is back"
 )
 
-// callLimit is far more than any call here takes.
-const callLimit = 30 * time.Second
-
 // shared is what replicas share: a Redis, its key, and the model that they ask.
 type shared struct {
 	redis   *redistest.Server
@@ -64,11 +61,7 @@ func (s *shared) replica(t *testing.T, args ...string) *replica {
 // called waits until the model has so many calls to answer.
 func (s *shared) called(t *testing.T, n int) {
 	t.Helper()
-	for limit := time.Now().Add(30 * time.Second); s.model.Active() != n; time.Sleep(time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("%d calls of the model are under way, want %d", s.model.Active(), n)
-		}
-	}
+	await(t, "the model's call", func() bool { return s.model.Active() == n })
 }
 
 // about is a request above the threshold: so many messages about a topic.
@@ -153,9 +146,7 @@ func TestReplicasMakeOneCallForIdenticalRequests(t *testing.T) {
 			calls.Add(answers[i].GetReport().GetSummarizerUsage().GetCalls())
 		})
 	}
-	for waiting.Load() != clients && !t.Failed() {
-		time.Sleep(time.Millisecond)
-	}
+	await(t, "the last client", func() bool { return waiting.Load() == clients || t.Failed() })
 	close(gate)
 	group.Wait()
 	if n := len(s.model.Requests()); n != 1 || calls.Load() != 1 {
@@ -285,12 +276,10 @@ func TestAReplicaGoesOnWithoutItsRedis(t *testing.T) {
 				return
 			}
 			x.mend(t, s)
-			for limit := time.Now().Add(30 * time.Second); r.lines(storeBack) == 0; time.Sleep(200 * time.Millisecond) {
+			await(t, "the store", func() bool {
 				compress(t, r, about("mended", 60))
-				if time.Now().After(limit) {
-					t.Fatalf("the store does not come back:\n%s", r.log.String())
-				}
-			}
+				return r.lines(storeBack) > 0
+			})
 			if n := r.lines(storeAway); n != 1 {
 				t.Errorf("%d lines that it is away:\n%s", n, r.log.String())
 			}
@@ -320,12 +309,12 @@ func TestTheLogHasALineForEachTimeTheStoreIsAway(t *testing.T) {
 		for range 20 { // reads succeed, writes do not
 			w.observe("set", errors.New("full"))
 			w.observe("get", nil)
-			time.Sleep(settled / 2)
+			<-time.After(settled / 2)
 		}
 		if away() != 1 || back() != 0 || w.Failures() != 20 {
 			t.Errorf("%d failures:\n%s", w.Failures(), log.String())
 		}
-		time.Sleep(settled)
+		<-time.After(settled)
 		w.observe("get", nil)
 		w.observe("get", nil)
 		if away() != 1 || back() != 1 {

@@ -103,6 +103,7 @@ type storeWatch struct {
 
 // observe is told of every operation.
 func (w *storeWatch) observe(op string, err error) {
+	ctx := context.Background() // no call's: the store is everybody's
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
@@ -112,11 +113,11 @@ func (w *storeWatch) observe(op string, err error) {
 		w.failed = now
 		if !w.away {
 			w.away, w.since = true, now
-			w.log.Warn("the shared store failed: this process's memory serves until it is back", "operation", op, "error", err.Error())
+			w.log.WarnContext(ctx, "the shared store failed: this process's memory serves until it is back", "operation", op, "error", err.Error())
 		}
 	case w.away && now.Sub(w.failed) >= settled:
 		w.away = false
-		w.log.Info("the shared store is back", "away_ms", now.Sub(w.since).Milliseconds())
+		w.log.InfoContext(ctx, "the shared store is back", "away_ms", now.Sub(w.since).Milliseconds())
 	}
 }
 

@@ -22,7 +22,7 @@ func TestOperationsDoNotWaitForAConnectionLongerThanTheyMay(t *testing.T) {
 		refused := errors.New("refused in the end")
 		s.connect = func() (rueidis.Client, error) {
 			attempts++
-			time.Sleep(10 * time.Second)
+			<-time.After(10 * time.Second)
 			return nil, refused
 		}
 		start := time.Now()
@@ -40,18 +40,18 @@ func TestOperationsDoNotWaitForAConnectionLongerThanTheyMay(t *testing.T) {
 		if _, _, err := s.Get(short, "k"); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrUnreachable) {
 			t.Errorf("a caller without time: %v", err)
 		}
-		time.Sleep(10*time.Second - DefaultTimeout/2 - time.Since(start))
+		<-time.After(10*time.Second - DefaultTimeout/2 - time.Since(start))
 		if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, refused) {
 			t.Errorf("%v, want how the attempt ended", err)
 		}
 		if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, ErrUnreachable) || attempts != 1 {
 			t.Errorf("right after it: %v, %d attempts", err, attempts)
 		}
-		time.Sleep(connectAgain)
+		<-time.After(connectAgain)
 		if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, ErrUnreachable) || attempts != 2 {
 			t.Errorf("a while after it: %v, %d attempts", err, attempts)
 		}
 		s.Close()
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 	})
 }

@@ -23,7 +23,7 @@ func TestCloseHandsOverToTheEmbeddedSummarizer(t *testing.T) {
 		a, b := neverAnswers("a"), writes("b", "B")
 		l := newLadder(t, a, b, writes(summarizer.Extractive, "E"))
 		go func() {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			l.Close()
 		}()
 		start := time.Now()
