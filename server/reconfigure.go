@@ -15,8 +15,8 @@ import (
 
 // Reconfigure gives calls that begin from now on other settings; those being worked
 // on finish with the ones they began with. Taken from the options are Compressor,
-// Providers, CacheTTL, Caches, StateKeys, and of Limits MaxInFlightBytes,
-// MaxConcurrentCalls, Tenant and Conversation. The rest belongs to connections that
+// Providers, CacheTTL, Caches, StateKeys, UnknownWindow, and of Limits
+// MaxInFlightBytes, MaxConcurrentCalls, Tenant and Conversation. The rest belongs to connections that
 // are open, and stays. With an error nothing has changed.
 func (s *Server) Reconfigure(o Options) error {
 	set, err := o.settings()
@@ -51,6 +51,7 @@ func (o Options) settings() (settings, error) {
 	return settings{
 		compressor: o.Compressor,
 		providers:  o.Providers,
+		window:     o.UnknownWindow,
 		cacheTTL:   o.CacheTTL,
 		layouts:    o.Caches.Layouts(),
 		caches:     o.Caches,

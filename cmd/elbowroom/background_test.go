@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -60,7 +62,7 @@ func listening(t *testing.T, r *replica, ended <-chan int) {
 
 // onLoopback are the arguments of a server on free ports of this machine.
 func onLoopback(args []string) []string {
-	return append([]string{"serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0"}, args...)
+	return append([]string{"serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, args...)
 }
 
 // startReplica runs a server in this process, with an environment of its own.
@@ -144,6 +146,31 @@ func await(t *testing.T, what string, yes func() bool) {
 			t.Fatalf("%s does not come", what)
 		}
 	}
+}
+
+// metrics are what the admin port tells.
+func (r *replica) metrics(t *testing.T) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^Admin: (\S+)$`).FindStringSubmatch(r.out.String())
+	if found == nil {
+		t.Fatalf("no admin port:\n%s", r.out.String())
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+found[1]+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // lines counts the lines with the message.

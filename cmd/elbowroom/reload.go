@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,9 +20,7 @@ type reloader struct {
 	// load reads all layers anew.
 	load func() (*config.Config, error)
 	// front and level take what is reloadable over.
-	front interface {
-		reconfigure(ctx context.Context, c *config.Config) error
-	}
+	front reconfigurable
 	level *slog.LevelVar
 	log   *slog.Logger
 	// file is the configuration file, "" for none.
@@ -31,15 +28,18 @@ type reloader struct {
 	// running are the settings in force, loaded those that were read last.
 	running, loaded *config.Config
 
-	applied, refused atomic.Int64
+	// done is told of every reload: whether it was applied.
+	done func(ctx context.Context, applied bool)
 }
 
-// Counts are the reloads so far: those that were applied, and those that were refused
-// and left the settings as they were.
-func (r *reloader) Counts() (applied, refused int64) { return r.applied.Load(), r.refused.Load() }
+// reconfigurable is what takes settings over: a front, or a stand-in in tests.
+type reconfigurable interface {
+	reconfigure(ctx context.Context, c *config.Config) error
+}
 
-// start watches until ctx ends or stop is called, which waits for the end.
-func (r *reloader) start(ctx context.Context) (stop func()) {
+// start watches for the front until ctx ends or stop is called, which waits for the end.
+func (r *reloader) start(ctx context.Context, front reconfigurable) (stop func()) {
+	r.front = front
 	ctx, cancel := context.WithCancel(ctx)
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -94,11 +94,11 @@ func (r *reloader) paths() []string {
 func (r *reloader) reload(ctx context.Context) {
 	change, err := r.take(ctx)
 	if err != nil {
-		r.refused.Add(1)
+		r.done(ctx, false)
 		r.log.ErrorContext(ctx, "the configuration was not reloaded: the settings in force stay", "error", err.Error())
 		return
 	}
-	r.applied.Add(1)
+	r.done(ctx, true)
 	r.log.InfoContext(ctx, "the configuration was reloaded", "changed", change.Taken)
 	if len(change.Waiting) > 0 {
 		r.log.WarnContext(ctx, "settings have changed that need a restart", "settings", change.Waiting)

@@ -27,11 +27,26 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err != nil {
 		return err
 	}
-	var level slog.LevelVar
+	level := new(slog.LevelVar)
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return fmt.Errorf("log level: %w", err)
 	}
-	log := telemetry.NewLogger(p.stderr, &level)
+	plain := telemetry.NewLogger(p.stderr, level)
+	seen, err := startTelemetry(ctx, c, plain)
+	if err != nil {
+		return err
+	}
+	defer seen.flush(ctx, plain)
+	reloads := &reloader{
+		load:  func() (*config.Config, error) { return loadConfig(p, cmd.File, givenFlags(line)) },
+		level: level, log: seen.Logger(plain), file: configFile(p, cmd.File), running: c,
+		done: seen.recorder.Reloaded,
+	}
+	return cmd.serve(ctx, p, c, seen.Logger(plain), seen, reloads)
+}
+
+// serve serves until the context ends.
+func (cmd *serveCommand) serve(ctx context.Context, p process, c *config.Config, log *slog.Logger, seen *observed, reloads *reloader) error {
 	for _, name := range config.UnknownVariables(p.environ) {
 		log.WarnContext(ctx, "unknown environment variable", "variable", name)
 	}
@@ -39,7 +54,7 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err != nil {
 		return err
 	}
-	s, err := newServer(ctx, c, log, secured)
+	s, err := newServer(ctx, c, log, secured, seen.recorder)
 	if err != nil {
 		return err
 	}
@@ -52,30 +67,31 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err != nil {
 		return err
 	}
-	reloads := &reloader{
-		load:  func() (*config.Config, error) { return loadConfig(p, cmd.File, givenFlags(line)) },
-		front: f, level: &level, log: log, file: configFile(p, cmd.File), running: c,
+	if err := f.addAdmin(ctx, c, seen.Metrics); err != nil {
+		return err
 	}
-	defer reloads.start(ctx)()
-	announce(p.stdout, c, f)
+	defer reloads.start(ctx, f)()
+	announce(p.stdout, c, f, seen)
 	return f.serve(ctx, c.ShutdownTimeout, func() {
 		fmt.Fprintf(p.stdout, "Stopping: calls have %v to finish\n", c.ShutdownTimeout)
 	})
 }
 
 // announce says what is on.
-func announce(out io.Writer, c *config.Config, f *front) {
+func announce(out io.Writer, c *config.Config, f *front, seen *observed) {
+	var text strings.Builder
 	addr := f.grpc.Addr().String()
 	on := map[bool]string{true: "ENABLED", false: "DISABLED"}[c.Compression.Enabled]
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(out, "%s: %s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(&text, "%s: %s\n", name, fmt.Sprintf(format, args...))
 	}
-	fmt.Fprintln(out, "elbowroom", buildVersion())
+	fmt.Fprintln(&text, "elbowroom", buildVersion())
 	line("gRPC", "%s", addr)
 	line("TLS", "%s", transport(c))
 	line("Authentication", "%s", authentication(c, addr))
 	line("HTTP/JSON", "%s", f.httpAddr())
-	line("Admin", "off")
+	line("Admin", "%s", f.adminAddr())
+	line("OpenTelemetry", "%s", seen.exports())
 	line("Compression, agent layer", "%s (from %s of the window%s; tail %s of that, at least the last %d messages)",
 		on, percent(c.Compression.Threshold), modelThresholds(c.Compression.ModelThresholds), percent(c.Compression.TargetRatio), c.Compression.ProtectLastN)
 	line("Compression, gateway layer", "%s (from %s of the window)", on, percent(c.Compression.GatewayThreshold))
@@ -92,6 +108,7 @@ func announce(out io.Writer, c *config.Config, f *front) {
 	line("Store", "%s", f.service.state.where)
 	line("Compression states", "%s", map[bool]string{true: "checksum only", false: "signed"}[c.StateKeyFile == ""])
 	line("Limits", "%v a message, %v in flight, %d calls a connection", c.Limits.MaxMessageBytes, c.Limits.MaxInFlightBytes, c.Limits.MaxConcurrentStreams)
+	_, _ = io.WriteString(out, text.String()) // at once: programs read it line by line
 }
 
 func authentication(c *config.Config, addr string) string {

@@ -65,26 +65,26 @@ func (s *service) release(ctx context.Context) error {
 }
 
 // newServer builds the service that a configuration describes.
-func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured security) (*service, error) {
+func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured security, recorder *telemetry.Recorder) (*service, error) {
 	s := &service{counter: tokens.NewCounter()}
-	if err := s.build(ctx, c, log, secured); err != nil {
+	if err := s.build(ctx, c, log, secured, recorder); err != nil {
 		return nil, errors.Join(err, s.release(ctx))
 	}
 	return s, nil
 }
 
-func (s *service) build(ctx context.Context, c *config.Config, log *slog.Logger, secured security) (err error) {
+func (s *service) build(ctx context.Context, c *config.Config, log *slog.Logger, secured security, recorder *telemetry.Recorder) (err error) {
 	if s.registry, err = tokens.NewRegistry(); err != nil {
 		return err
 	}
-	if s.state, err = openState(ctx, c, log); err != nil {
+	if s.state, err = openState(ctx, c, log, recorder); err != nil {
 		return err
 	}
-	if s.rungs, err = newRungs(ctx, c, s.registry, log, os.Getenv); err != nil {
+	if s.rungs, err = newRungs(ctx, c, s.registry, log, os.Getenv, recorder); err != nil {
 		return err
 	}
 	s.ladder, err = ladder.New(ladder.Options{
-		Rungs: s.rungs.list, Store: s.state, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: telemetry.LogSummarizerCalls(log),
+		Rungs: s.rungs.list, Store: s.state, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: observeRungs(log, recorder),
 	})
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (s *service) build(ctx context.Context, c *config.Config, log *slog.Logger,
 	if err != nil {
 		return err
 	}
-	o.Counter, o.Registry, o.Log = s.counter, s.registry, log
+	o.Counter, o.Registry, o.Log, o.Telemetry = s.counter, s.registry, log, recorder
 	o.Auth, o.TLS, o.ClosedReflection = secured.auth, secured.tls("h2"), c.Auth.Reflection == "authenticated" //nolint:contextcheck // each handshake brings its own
 	s.Server, err = server.New(o)                                                                             //nolint:contextcheck // each call brings its own
 	return err
@@ -155,6 +155,8 @@ func (s *service) options(ctx context.Context, c *config.Config) (server.Options
 		CacheTTL:   ttl,
 		Caches:     caches,
 		StateKeys:  keys,
+
+		UnknownWindow: c.Compression.UnknownWindow,
 		Limits: server.Limits{
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),
@@ -214,7 +216,7 @@ func connect(ctx context.Context, p process, c *config.Config, addr string, by r
 
 // startLocal serves on a free loopback port.
 func startLocal(ctx context.Context, c *config.Config, stderr io.Writer) (addr string, stop func(), err error) {
-	s, err := newServer(ctx, c, telemetry.NewLogger(stderr, slog.LevelError), security{}) // nobody else reaches it
+	s, err := newServer(ctx, c, telemetry.NewLogger(stderr, slog.LevelError), security{}, nil) // nobody else reaches it
 	if err != nil {
 		return "", nil, err
 	}

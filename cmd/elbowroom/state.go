@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/elbowroom/elbowroom/internal/config"
+	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/store/redis"
 )
@@ -18,16 +19,12 @@ type state struct {
 	store.Store
 	// where says so for the announcement.
 	where string
-	// degraded reports whether a shared store is away and this process's memory serves.
-	degraded func() bool
-	// watch is told of every operation of a shared store, nil without one.
-	watch *storeWatch
 	close func()
 }
 
 // openState opens the stores that a configuration describes. A Redis that cannot be
 // reached is no error: it may come later.
-func openState(ctx context.Context, c *config.Config, log *slog.Logger) (*state, error) {
+func openState(ctx context.Context, c *config.Config, log *slog.Logger, recorder *telemetry.Recorder) (*state, error) {
 	memory, err := store.NewMemory(store.MemoryOptions{MaxBytes: int64(c.Store.MaxBytes), MaxEntries: int64(c.Store.MaxEntries)})
 	if err != nil {
 		return nil, err
@@ -39,11 +36,18 @@ func openState(ctx context.Context, c *config.Config, log *slog.Logger) (*state,
 	if shared == nil {
 		return &state{
 			Store: memory, where: fmt.Sprintf("in memory, %v, %d entries", c.Store.MaxBytes, c.Store.MaxEntries),
-			degraded: func() bool { return false }, close: func() {},
+			close: func() {},
 		}, nil
 	}
 	watch := &storeWatch{log: log}
-	both := store.NewDegrading(shared, memory, watch.observe)
+	both := store.NewDegrading(shared, memory, func(op string, err error) {
+		watch.observe(op, err)
+		recorder.StoreOperation(op, err)
+	})
+	if err := recorder.WatchStore(both.Degraded); err != nil {
+		shared.Close()
+		return nil, err
+	}
 	// Once at the start, so that a wrong address is in the log before the first call.
 	_, _, _ = both.Get(ctx, "start")
 	encrypted := "encrypted"
@@ -52,7 +56,7 @@ func openState(ctx context.Context, c *config.Config, log *slog.Logger) (*state,
 	}
 	return &state{
 		Store: both, where: fmt.Sprintf("Redis at %s, %s; this process's memory, %v, when it is away", host, encrypted, c.Store.MaxBytes),
-		degraded: both.Degraded, watch: watch, close: shared.Close,
+		close: shared.Close,
 	}, nil
 }
 
@@ -94,11 +98,10 @@ const settled = 5 * time.Second
 type storeWatch struct {
 	log *slog.Logger
 
-	mu       sync.Mutex
-	failures int64
-	away     bool
-	since    time.Time // when it went away
-	failed   time.Time // when it failed last
+	mu     sync.Mutex
+	away   bool
+	since  time.Time // when it went away
+	failed time.Time // when it failed last
 }
 
 // observe is told of every operation.
@@ -109,7 +112,6 @@ func (w *storeWatch) observe(op string, err error) {
 	now := time.Now()
 	switch {
 	case err != nil:
-		w.failures++
 		w.failed = now
 		if !w.away {
 			w.away, w.since = true, now
@@ -119,11 +121,4 @@ func (w *storeWatch) observe(op string, err error) {
 		w.away = false
 		w.log.InfoContext(ctx, "the shared store is back", "away_ms", now.Sub(w.since).Milliseconds())
 	}
-}
-
-// Failures counts the operations of the shared store that failed.
-func (w *storeWatch) Failures() int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.failures
 }
