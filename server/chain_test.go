@@ -25,7 +25,7 @@ func chainServer(t *testing.T, log slog.Handler) (*Server, []link) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{log: slog.New(log), quota: keeper, gate: admission.NewGate(1_000), auth: &auth.Gate{}}
+	s := &Server{lasting: &lasting{log: slog.New(log), quota: keeper, gate: admission.NewGate(admission.Limits{Bytes: 1_000}), auth: &auth.Gate{}}}
 	links, err := s.links()
 	if err != nil {
 		t.Fatal(err)

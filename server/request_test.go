@@ -73,7 +73,7 @@ func TestRequestsOfBothCallsAreConvertedAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{registry: registry}
+	s := &Server{lasting: &lasting{registry: registry}}
 	c := &conversation.Conversation{Model: "gpt-4o"}
 	usage := &elbowroomv1.Usage{PromptTokens: 10, CompletionTokens: 11, MessageCount: 12}
 	want := compressor.Request{
@@ -171,7 +171,7 @@ func TestPrefixSizesAreExactAtTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{registry: registry, counter: tokens.NewCounter()}
+	s := &Server{lasting: &lasting{registry: registry, counter: tokens.NewCounter()}}
 	long := make([]byte, 3*countedBytes)
 	for i := range long {
 		long[i] = "the cat sat on "[i%15]

@@ -52,6 +52,9 @@ type Limits struct {
 	// MaxInFlightBytes bounds the requests being worked on together. A request that
 	// would exceed it fails with RESOURCE_EXHAUSTED and RetryInfo. Default 512 MiB.
 	MaxInFlightBytes int64
+	// MaxConcurrentCalls bounds the calls being worked on together, over all
+	// connections. One more fails with RESOURCE_EXHAUSTED and RetryInfo. 0: no bound.
+	MaxConcurrentCalls int
 	// MaxKeptBytes bounds the bodies held for the deltas of later requests, together.
 	// Those used least go first. Default 128 MiB; below 0 none are held.
 	MaxKeptBytes int64
@@ -119,28 +122,41 @@ type Options struct {
 type Server struct {
 	elbowroomv1.UnimplementedContextServiceServer
 
+	*lasting
+	settings
+}
+
+// settings are what a call works with from its beginning to its end. They never
+// change; see [Server.Reconfigure].
+type settings struct {
 	compressor Compressor
-	counter    *tokens.Counter
 	providers  *provider.Counter
-	registry   *tokens.Registry
 	window     int // of unknown models, 0: the registry's
-	log        *slog.Logger
-	telemetry  *telemetry.Recorder
 	cacheTTL   breakpoints.TTL
 	layouts    *breakpoints.Layouts
 	caches     *simulator.Tables
 	stateKeys  [][]byte
 	limits     conversation.Limits
+}
 
-	auth           *auth.Gate
-	openReflection bool
-	quota          *quota.Keeper
-	gate           *admission.Gate
-	serving        atomic.Bool
-	bodies         bodies
+// lasting is what a server keeps as long as it lives.
+type lasting struct {
+	counter   *tokens.Counter
+	registry  *tokens.Registry
+	log       *slog.Logger
+	telemetry *telemetry.Recorder
 
-	grpc   *grpc.Server
-	health *health.Server
+	auth            *auth.Gate
+	openReflection  bool
+	quota           *quota.Keeper
+	gate            *admission.Gate
+	serving         atomic.Bool
+	bodies          bodies
+	maxMessageBytes int
+
+	grpc    *grpc.Server
+	health  *health.Server
+	current current
 }
 
 // New returns a server that is ready to [Server.Serve].
@@ -156,39 +172,28 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("server: no logger")
 	}
 	limits, keep := o.Limits.withDefaults(), o.Keepalive.withDefaults()
-	if limits.MaxInFlightBytes < int64(limits.MaxMessageBytes) {
-		return nil, fmt.Errorf("server: %d bytes in flight have no room for one message of %d", limits.MaxInFlightBytes, limits.MaxMessageBytes)
+	set, err := o.settings()
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if o.Caches == nil {
-		if o.Caches, err = simulator.NewTables(nil); err != nil {
-			return nil, fmt.Errorf("server: %w", err)
-		}
-	}
-	s := &Server{
-		compressor: o.Compressor,
-		counter:    o.Counter,
-		providers:  o.Providers,
-		registry:   o.Registry,
-		window:     o.UnknownWindow,
-		log:        o.Log,
-		telemetry:  o.Telemetry,
-		cacheTTL:   o.CacheTTL,
-		layouts:    o.Caches.Layouts(),
-		caches:     o.Caches,
-		stateKeys:  o.StateKeys,
-		limits:     limits.Conversation,
-		auth:       o.Auth,
-		gate:       admission.NewGate(limits.MaxInFlightBytes),
-		health:     health.NewServer(),
-	}
+	s := &Server{settings: set, lasting: &lasting{
+		counter:         o.Counter,
+		registry:        o.Registry,
+		log:             o.Log,
+		telemetry:       o.Telemetry,
+		auth:            o.Auth,
+		openReflection:  !o.ClosedReflection,
+		gate:            admission.NewGate(limits.admission()),
+		maxMessageBytes: limits.MaxMessageBytes,
+		health:          health.NewServer(),
+	}}
+	s.current.server.Store(s)
 	if s.bodies, err = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	if s.auth == nil {
 		s.auth = &auth.Gate{}
 	}
-	s.openReflection = !o.ClosedReflection
 	if s.quota, err = quota.New(limits.Tenant); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -217,7 +222,7 @@ func New(o Options) (*Server, error) {
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keep.MinTime, PermitWithoutStream: true}),
 	)...)
-	elbowroomv1.RegisterContextServiceServer(s.grpc, s)
+	elbowroomv1.RegisterContextServiceServer(s.grpc, &s.current)
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 	s.setHealth(healthv1.HealthCheckResponse_SERVING)
@@ -250,6 +255,11 @@ func (l Limits) withDefaults() Limits {
 		l.Conversation.MaxBlocks = conversation.DefaultMaxBlocks
 	}
 	return l
+}
+
+// admission is what the gate keeps.
+func (l Limits) admission() admission.Limits {
+	return admission.Limits{Bytes: l.MaxInFlightBytes, Calls: int64(l.MaxConcurrentCalls)}
 }
 
 func (k Keepalive) withDefaults() Keepalive {

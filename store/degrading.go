@@ -88,6 +88,10 @@ func (d *Degrading) Delete(ctx context.Context, key string) error {
 // Claim implements [Store].
 func (d *Degrading) Claim(ctx context.Context, key string, value []byte, ttl time.Duration) (claimed bool, err error) {
 	ok, err := d.try(ctx, "claim", func() (err error) { claimed, err = d.remote.Claim(ctx, key, value, ttl); return err })
+	if ok && err == nil {
+		// Somebody has it, whoever: while the remote store is away nobody here gets it.
+		_ = d.local.Set(ctx, key, value, ttl) // the claim counts without it
+	}
 	if ok {
 		return claimed, err
 	}

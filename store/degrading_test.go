@@ -115,6 +115,33 @@ func TestWhatWasStoredIsThereWhileTheRemoteStoreIsAway(t *testing.T) {
 	}
 }
 
+func TestAClaimOfAnotherServerHoldsWhileTheRemoteStoreIsAway(t *testing.T) {
+	d, remote, _, _, _ := newDegrading(t)
+	if _, err := remote.Claim(t.Context(), "theirs", nil, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	claim := func(key string) bool {
+		t.Helper()
+		claimed, err := d.Claim(t.Context(), key, nil, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return claimed
+	}
+	if claim("theirs") || !claim("ours") {
+		t.Error("the remote store does not decide")
+	}
+	remote.err = errors.New("gone")
+	for key, want := range map[string]bool{"theirs": false, "ours": false, "nobody's": true} {
+		if claim(key) != want {
+			t.Errorf("%s: claimed %v while the store is away", key, !want)
+		}
+	}
+	if err := d.Delete(t.Context(), "ours"); err != nil || !claim("ours") {
+		t.Errorf("what was given up cannot be claimed: %v", err)
+	}
+}
+
 func TestTheCallersEndAndRefusalsAreNoFailures(t *testing.T) {
 	d, remote, _, _, failures := newDegrading(t)
 	ctx, cancel := context.WithCancel(t.Context())

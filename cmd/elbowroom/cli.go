@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,12 +139,14 @@ func givenFlags(line *kong.Context) map[string]any {
 	return given
 }
 
+// configFile is the path of the configuration file, "" for none.
+func configFile(p process, given string) string {
+	return cmp.Or(given, p.variable(config.FileVariable))
+}
+
 // loadConfig layers the flags of a command, the environment and the file.
 func loadConfig(p process, file string, flags map[string]any) (*config.Config, error) {
-	if file == "" {
-		file = p.variable(config.FileVariable)
-	}
-	c, err := config.Load(config.Sources{File: file, Environ: p.environ, Flags: flags})
+	c, err := config.Load(config.Sources{File: configFile(p, file), Environ: p.environ, Flags: flags})
 	if err != nil {
 		return nil, &usageError{err}
 	}
@@ -152,7 +155,7 @@ func loadConfig(p process, file string, flags map[string]any) (*config.Config, e
 
 // loadLocal is loadConfig for a command with a server of its own, whose address
 // is nobody's business: where the configured one listens does not matter, and
-// neither does whether it could.
+// neither does whether it could. What it keeps is gone with it.
 func loadLocal(p process, file string) (*config.Config, error) {
-	return loadConfig(p, file, map[string]any{"grpc_addr": "127.0.0.1:0", "http_addr": "", "admin_addr": ""})
+	return loadConfig(p, file, map[string]any{"grpc_addr": "127.0.0.1:0", "http_addr": "", "admin_addr": "", "store.redis_url": "", "store.redis_url_file": ""})
 }

@@ -112,10 +112,30 @@ func (f *front) serve(ctx context.Context, grace time.Duration, stopping func())
 	return ports.Wait()
 }
 
+// reconfigure gives requests that begin from now on the reloadable settings of c.
+func (f *front) reconfigure(ctx context.Context, c *config.Config) error {
+	if err := f.service.reconfigure(ctx, c); err != nil {
+		return err
+	}
+	f.edge.SetMaxInFlightBytes(int64(c.Limits.MaxInFlightBytes))
+	return nil
+}
+
+// lastPart is the share of the time of grace that is kept for calls to go on without the
+// language models they have been waiting for.
+const lastPart = 4
+
 // shutdown drains the ports. HTTP comes first: its calls run in the gRPC server,
-// which would break them off. The admin port tells of all of it and goes last.
+// which would break them off. Calls that wait for a language model to the end go on with
+// the embedded summarizer before they would be broken off. The admin port tells of all of
+// it and goes last.
 func (f *front) shutdown(ctx context.Context) error {
 	f.service.Drain()
+	if end, limited := ctx.Deadline(); limited {
+		left := time.Until(end)
+		hurry := time.AfterFunc(left-left/lastPart, f.service.ladder.Close)
+		defer hurry.Stop()
+	}
 	var err error
 	if f.http != nil {
 		err = f.edge.Shutdown(ctx)

@@ -98,7 +98,7 @@ type configCheckCommand struct {
 	Config string `placeholder:"FILE" help:"YAML file with settings ($ELBOWROOM_CONFIG)."`
 }
 
-// Run checks what serve would read, state keys and cache tables included.
+// Run checks what serve would read, state keys, encryption keys and cache tables included.
 func (cmd *configCheckCommand) Run(p process) error {
 	c, err := loadConfig(p, cmd.Config, nil)
 	if err != nil {
@@ -109,6 +109,13 @@ func (cmd *configCheckCommand) Run(p process) error {
 	}
 	if _, err := cacheRules(&c.PromptCaching); err != nil {
 		return err
+	}
+	shared, _, err := openRedis(c) // connects to nothing
+	if err != nil {
+		return err
+	}
+	if shared != nil {
+		shared.Close()
 	}
 	for _, name := range config.UnknownVariables(p.environ) {
 		fmt.Fprintf(p.stdout, "warning: unknown environment variable %s\n", name)

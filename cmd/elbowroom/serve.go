@@ -27,20 +27,26 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err != nil {
 		return err
 	}
-	plain, err := telemetry.NewLogger(p.stderr, c.LogLevel)
-	if err != nil {
-		return err
+	level := new(slog.LevelVar)
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		return fmt.Errorf("log level: %w", err)
 	}
+	plain := telemetry.NewLogger(p.stderr, level)
 	seen, err := startTelemetry(ctx, c, plain)
 	if err != nil {
 		return err
 	}
 	defer seen.flush(ctx, plain)
-	return cmd.serve(ctx, p, c, seen.Logger(plain), seen)
+	reloads := &reloader{
+		load:  func() (*config.Config, error) { return loadConfig(p, cmd.File, givenFlags(line)) },
+		level: level, log: seen.Logger(plain), file: configFile(p, cmd.File), running: c,
+		done: seen.recorder.Reloaded,
+	}
+	return cmd.serve(ctx, p, c, seen.Logger(plain), seen, reloads)
 }
 
 // serve serves until the context ends.
-func (cmd *serveCommand) serve(ctx context.Context, p process, c *config.Config, log *slog.Logger, seen *observed) error {
+func (cmd *serveCommand) serve(ctx context.Context, p process, c *config.Config, log *slog.Logger, seen *observed, reloads *reloader) error {
 	for _, name := range config.UnknownVariables(p.environ) {
 		log.WarnContext(ctx, "unknown environment variable", "variable", name)
 	}
@@ -64,6 +70,7 @@ func (cmd *serveCommand) serve(ctx context.Context, p process, c *config.Config,
 	if err := f.addAdmin(ctx, c, seen.Metrics); err != nil {
 		return err
 	}
+	defer reloads.start(ctx, f)()
 	announce(p.stdout, c, f, seen)
 	return f.serve(ctx, c.ShutdownTimeout, func() {
 		fmt.Fprintf(p.stdout, "Stopping: calls have %v to finish\n", c.ShutdownTimeout)
@@ -98,7 +105,7 @@ func announce(out io.Writer, c *config.Config, f *front, seen *observed) {
 	if len(c.Count.Providers) > 0 {
 		line("Provider counts", "%s (METHOD_PROVIDER alone sends them the conversation)", strings.Join(c.Count.Providers, ", "))
 	}
-	line("Store", "in memory, %v, %d entries", c.Store.MaxBytes, c.Store.MaxEntries)
+	line("Store", "%s", f.service.state.where)
 	line("Compression states", "%s", map[bool]string{true: "checksum only", false: "signed"}[c.StateKeyFile == ""])
 	line("Limits", "%v a message, %v in flight, %d calls a connection", c.Limits.MaxMessageBytes, c.Limits.MaxInFlightBytes, c.Limits.MaxConcurrentStreams)
 	_, _ = io.WriteString(out, text.String()) // at once: programs read it line by line

@@ -22,7 +22,6 @@ import (
 	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/server"
 	"github.com/elbowroom/elbowroom/server/interceptors/quota"
-	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
@@ -30,51 +29,104 @@ import (
 // service is a server with what it works with.
 type service struct {
 	*server.Server
-	ladder *ladder.Ladder
-	rungs  *rungs
+	registry *tokens.Registry
+	counter  *tokens.Counter
+	state    *state
+	ladder   *ladder.Ladder
+	rungs    *rungs
 }
 
-// Shutdown ends the calls, and then the summaries that are still being written for
-// nobody.
+// endOfSummaries is how long summaries that are broken off may take to let go of what
+// they hold.
+const endOfSummaries = time.Second
+
+// Shutdown ends the calls, then the summaries that are still being written for nobody,
+// and then what they are kept in.
 func (s *service) Shutdown(ctx context.Context) error {
-	err := s.Server.Shutdown(ctx)
-	s.ladder.Close()
-	return errors.Join(err, s.rungs.Close())
+	return errors.Join(s.Server.Shutdown(ctx), s.release(ctx))
+}
+
+// release gives back what was opened for the server.
+func (s *service) release(ctx context.Context) error {
+	var err error
+	if s.ladder != nil {
+		s.ladder.Close()
+		waited, cancel := context.WithTimeout(context.WithoutCancel(ctx), endOfSummaries)
+		defer cancel()
+		s.ladder.Wait(waited)
+	}
+	if s.rungs != nil {
+		err = s.rungs.Close()
+	}
+	if s.state != nil {
+		s.state.close()
+	}
+	return err
 }
 
 // newServer builds the service that a configuration describes.
 func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured security, recorder *telemetry.Recorder) (*service, error) {
-	registry, err := tokens.NewRegistry()
-	if err != nil {
-		return nil, err
+	s := &service{counter: tokens.NewCounter()}
+	if err := s.build(ctx, c, log, secured, recorder); err != nil {
+		return nil, errors.Join(err, s.release(ctx))
 	}
-	memory, err := store.NewMemory(store.MemoryOptions{MaxBytes: int64(c.Store.MaxBytes), MaxEntries: int64(c.Store.MaxEntries)})
-	if err != nil {
-		return nil, err
+	return s, nil
+}
+
+func (s *service) build(ctx context.Context, c *config.Config, log *slog.Logger, secured security, recorder *telemetry.Recorder) (err error) {
+	if s.registry, err = tokens.NewRegistry(); err != nil {
+		return err
 	}
+	if s.state, err = openState(ctx, c, log, recorder); err != nil {
+		return err
+	}
+	if s.rungs, err = newRungs(ctx, c, s.registry, log, os.Getenv, recorder); err != nil {
+		return err
+	}
+	s.ladder, err = ladder.New(ladder.Options{
+		Rungs: s.rungs.list, Store: s.state, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: observeRungs(log, recorder),
+	})
+	if err != nil {
+		return err
+	}
+	o, err := s.options(ctx, c)
+	if err != nil {
+		return err
+	}
+	o.Counter, o.Registry, o.Log, o.Telemetry = s.counter, s.registry, log, recorder
+	o.Auth, o.TLS, o.ClosedReflection = secured.auth, secured.tls("h2"), c.Auth.Reflection == "authenticated" //nolint:contextcheck // each handshake brings its own
+	s.Server, err = server.New(o)                                                                             //nolint:contextcheck // each call brings its own
+	return err
+}
+
+// reconfigure gives calls that begin from now on the reloadable settings of c. The
+// summarizers with their breakers, the store and the connections stay.
+func (s *service) reconfigure(ctx context.Context, c *config.Config) error {
+	o, err := s.options(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := s.Server.Reconfigure(o); err != nil {
+		return err
+	}
+	s.ladder.SetLimits(c.Summarizer.CallLimit, int64(c.Limits.TenantSummarizerTokens))
+	return nil
+}
+
+// options are what the settings of a configuration say about calls.
+func (s *service) options(ctx context.Context, c *config.Config) (server.Options, error) {
 	keys, err := c.StateKeys()
 	if err != nil {
-		return nil, &usageError{err}
+		return server.Options{}, &usageError{err}
 	}
 	caches, err := cacheRules(&c.PromptCaching)
 	if err != nil {
-		return nil, err
+		return server.Options{}, err
 	}
-	rungs, err := newRungs(ctx, c, registry, log, os.Getenv, recorder)
-	if err != nil {
-		return nil, err
-	}
-	steps, err := ladder.New(ladder.Options{
-		Rungs: rungs.list, Store: memory, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: observeRungs(log, recorder),
-	})
-	if err != nil {
-		return nil, err
-	}
-	counter := tokens.NewCounter()
 	engine, err := compressor.New(compressor.Options{
-		Counter:    counter,
-		Ladder:     steps,
-		Store:      memory,
+		Counter:    s.counter,
+		Ladder:     s.ladder,
+		Store:      s.state,
 		Continuity: c.Compression.Continuity,
 		Policy: compressor.Policy{
 			Enabled:      &c.Compression.Enabled,
@@ -87,7 +139,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured 
 		StateKeys:        keys,
 	})
 	if err != nil {
-		return nil, err
+		return server.Options{}, err
 	}
 	ttl := breakpoints.TTL5m
 	if c.PromptCaching.CacheTTL == "1h" {
@@ -95,23 +147,20 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured 
 	}
 	providers, err := providerCounts(ctx, c.Count, os.Getenv)
 	if err != nil {
-		return nil, err
+		return server.Options{}, err
 	}
-	s, err := server.New(server.Options{ //nolint:contextcheck // each call brings its own
+	return server.Options{
 		Compressor: engine,
-		Counter:    counter,
 		Providers:  providers,
-		Registry:   registry,
-		Log:        log,
-		Telemetry:  recorder,
 		CacheTTL:   ttl,
 		Caches:     caches,
 		StateKeys:  keys,
-		Auth:       secured.auth, TLS: secured.tls("h2"), ClosedReflection: c.Auth.Reflection == "authenticated", //nolint:contextcheck // a handshake brings its own
+
 		UnknownWindow: c.Compression.UnknownWindow,
 		Limits: server.Limits{
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),
+			MaxConcurrentCalls:   c.Limits.MaxConcurrentCalls,
 			MaxKeptBytes:         keptBytes(c.Limits.MaxKeptBytes),
 			MaxConcurrentStreams: uint32(c.Limits.MaxConcurrentStreams),
 			Tenant:               quota.Limits{Rate: c.Limits.TenantRate, Burst: c.Limits.TenantBurst, Concurrency: c.Limits.TenantConcurrency},
@@ -120,11 +169,7 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured 
 		Keepalive: server.Keepalive{
 			Time: c.Keepalive.Time, Timeout: c.Keepalive.Timeout, MinTime: c.Keepalive.MinTime, MaxConnectionAge: c.Keepalive.MaxConnectionAge,
 		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &service{Server: s, ladder: steps, rungs: rungs}, nil
+	}, nil
 }
 
 // keptBytes translates a bound of 0, which holds nothing.
@@ -171,11 +216,7 @@ func connect(ctx context.Context, p process, c *config.Config, addr string, by r
 
 // startLocal serves on a free loopback port.
 func startLocal(ctx context.Context, c *config.Config, stderr io.Writer) (addr string, stop func(), err error) {
-	log, err := telemetry.NewLogger(stderr, "error")
-	if err != nil {
-		return "", nil, err
-	}
-	s, err := newServer(ctx, c, log, security{}, nil) // nobody else reaches it
+	s, err := newServer(ctx, c, telemetry.NewLogger(stderr, slog.LevelError), security{}, nil) // nobody else reaches it
 	if err != nil {
 		return "", nil, err
 	}

@@ -4,17 +4,20 @@ import (
 	"time"
 )
 
-// Config is every setting. The tags key, default and help are read here; name,
-// placeholder, embed, prefix, negatable and mapsep by the command line parser.
+// Config is every setting. The tags key, default and help are read here, and so are
+// reload, which marks what a running server takes over from a changed file, and
+// secret, which marks what is never printed; name, placeholder, embed, prefix,
+// negatable, mapsep and kong by the command line parser. A secret is no flag: other
+// users of the machine see those.
 type Config struct {
 	GRPCAddr  string `key:"grpc_addr" name:"grpc-addr" default:"127.0.0.1:50051" placeholder:"HOST:PORT" help:"Address of the gRPC service."`
 	HTTPAddr  string `key:"http_addr" name:"http-addr" default:"127.0.0.1:8051" placeholder:"HOST:PORT" help:"Address of the same service over HTTP: Connect, gRPC-Web, JSON, and POST /v1/compress for gateways. Empty: off."`
 	AdminAddr string `key:"admin_addr" name:"admin-addr" default:"127.0.0.1:9051" placeholder:"HOST:PORT" help:"Address of /metrics, /healthz, /readyz and, on loopback only, /debug/pprof. Empty: off."`
 	Insecure  bool   `key:"insecure" default:"false" help:"Serve on a non-loopback address although callers are not authenticated."`
-	LogLevel  string `key:"log_level" default:"info" placeholder:"LEVEL" help:"Least severe log lines written: debug, info, warn or error."`
+	LogLevel  string `key:"log_level" reload:"yes" default:"info" placeholder:"LEVEL" help:"Least severe log lines written: debug, info, warn or error."`
 
 	Summarizers  []string `key:"summarizers" default:"extractive" placeholder:"NAME" help:"The ladder of summarizers, best first: openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive. Keys and addresses come from OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL."`
-	StateKeyFile string   `key:"state_key_file" default:"" placeholder:"FILE" help:"File with the keys that sign compression states, one a line of at least 32 characters. The first signs, all are accepted. Empty: states carry a checksum only."`
+	StateKeyFile string   `key:"state_key_file" reload:"yes" default:"" placeholder:"FILE" help:"File with the keys that sign compression states, one a line of at least 32 characters. The first signs, all are accepted. Empty: states carry a checksum only."`
 
 	TLS  TLS  `key:"tls" embed:"" prefix:"tls-"`
 	Auth Auth `key:"auth" embed:"" prefix:"auth-"`
@@ -64,7 +67,7 @@ func (a Auth) Enabled() bool { return a.TokensFile != "" || a.JWTIssuer != "" ||
 type Summarizer struct {
 	AttemptTimeout  time.Duration `key:"attempt_timeout" default:"60s" placeholder:"DURATION" help:"How long one call to a language model may take."`
 	Retries         int           `key:"retries" default:"2" placeholder:"N" help:"Calls after a failed one that may succeed when made again."`
-	CallLimit       time.Duration `key:"call_limit" default:"3m" placeholder:"DURATION" help:"How long one summarizer may work on one request, retries and parts included."`
+	CallLimit       time.Duration `key:"call_limit" reload:"yes" default:"3m" placeholder:"DURATION" help:"How long one summarizer may work on one request, retries and parts included."`
 	ContextWindow   int           `key:"context_window" default:"0" placeholder:"TOKENS" help:"Context window of the summarizing models. 0: what is known of each, 128,000 where nothing is. Longer middles are summarized in parts."`
 	MaxOutputTokens int           `key:"max_output_tokens" default:"16384" placeholder:"TOKENS" help:"Most tokens of one answer, reasoning included; models that think at length need more."`
 	PromptFile      string        `key:"prompt_file" default:"" placeholder:"FILE" help:"Template of the prompt in place of the built-in one."`
@@ -73,28 +76,28 @@ type Summarizer struct {
 
 // Compression are the server's defaults for what a request leaves open.
 type Compression struct {
-	Enabled          bool               `key:"enabled" default:"true" negatable:"" help:"Compress at all."`
-	Threshold        float64            `key:"threshold" default:"0.50" placeholder:"SHARE" help:"Share of the context window at which the agent layer compresses, above 0 and up to 1."`
-	TargetRatio      float64            `key:"target_ratio" default:"0.20" placeholder:"SHARE" help:"Size of the verbatim tail as a share of the threshold, 0.10 to 0.80."`
-	ProtectLastN     int                `key:"protect_last_n" default:"20" placeholder:"N" help:"Messages kept at the end at least."`
-	GatewayThreshold float64            `key:"gateway_threshold" default:"0.85" placeholder:"SHARE" help:"Share of the context window at which the gateway layer compresses, above 0 and up to 1."`
-	Continuity       bool               `key:"continuity" default:"true" negatable:"" help:"Find earlier compressions of the same messages again, so that callers who send their full history every turn get a stable prefix."`
-	UnknownWindow    int                `key:"unknown_window" default:"128000" placeholder:"TOKENS" help:"Context window of models that are not known (elbowroom models lists those that are), where a request names none. Gateways name none."`
-	ModelThresholds  map[string]float64 `key:"model_thresholds" default:"" placeholder:"MODEL=SHARE,..." mapsep:"," help:"Agent-layer thresholds for models whose name contains the key; the longest key wins."`
+	Enabled          bool               `key:"enabled" reload:"yes" default:"true" negatable:"" help:"Compress at all."`
+	Threshold        float64            `key:"threshold" reload:"yes" default:"0.50" placeholder:"SHARE" help:"Share of the context window at which the agent layer compresses, above 0 and up to 1."`
+	TargetRatio      float64            `key:"target_ratio" reload:"yes" default:"0.20" placeholder:"SHARE" help:"Size of the verbatim tail as a share of the threshold, 0.10 to 0.80."`
+	ProtectLastN     int                `key:"protect_last_n" reload:"yes" default:"20" placeholder:"N" help:"Messages kept at the end at least."`
+	GatewayThreshold float64            `key:"gateway_threshold" reload:"yes" default:"0.85" placeholder:"SHARE" help:"Share of the context window at which the gateway layer compresses, above 0 and up to 1."`
+	Continuity       bool               `key:"continuity" reload:"yes" default:"true" negatable:"" help:"Find earlier compressions of the same messages again, so that callers who send their full history every turn get a stable prefix."`
+	UnknownWindow    int                `key:"unknown_window" reload:"yes" default:"128000" placeholder:"TOKENS" help:"Context window of models that are not known (elbowroom models lists those that are), where a request names none. Gateways name none."`
+	ModelThresholds  map[string]float64 `key:"model_thresholds" reload:"yes" default:"" placeholder:"MODEL=SHARE,..." mapsep:"," help:"Agent-layer thresholds for models whose name contains the key; the longest key wins."`
 }
 
 // PromptCaching are the defaults of breakpoints, and what takes the place of built-in tables.
 type PromptCaching struct {
-	CacheTTL    string `key:"cache_ttl" name:"cache-ttl" default:"5m" placeholder:"TTL" help:"Life of cached prefixes where a request names none: 5m or 1h."`
-	LayoutsFile string `key:"layouts_file" name:"layouts-file" default:"" placeholder:"FILE" help:"JSON file with rows that take the place of the built-in ones of the same name in the table of layouts: where a route takes breakpoints, and from how many tokens on it caches. Empty: the built-in table."`
-	PricesFile  string `key:"prices_file" name:"prices-file" default:"" placeholder:"FILE" help:"JSON file with prices that win over the built-in ones of the same or an earlier date. Empty: the built-in prices."`
+	CacheTTL    string `key:"cache_ttl" reload:"yes" name:"cache-ttl" default:"5m" placeholder:"TTL" help:"Life of cached prefixes where a request names none: 5m or 1h."`
+	LayoutsFile string `key:"layouts_file" reload:"yes" name:"layouts-file" default:"" placeholder:"FILE" help:"JSON file with rows that take the place of the built-in ones of the same name in the table of layouts: where a route takes breakpoints, and from how many tokens on it caches. Empty: the built-in table."`
+	PricesFile  string `key:"prices_file" reload:"yes" name:"prices-file" default:"" placeholder:"FILE" help:"JSON file with prices that win over the built-in ones of the same or an earlier date. Empty: the built-in prices."`
 }
 
 // Count says which providers may be asked for counts (METHOD_PROVIDER), and how.
 type Count struct {
-	Providers   []string      `key:"providers" default:"" placeholder:"NAME" help:"Providers that CountTokens may ask with METHOD_PROVIDER: anthropic, openai, gemini. The conversation is sent to them as it is. Empty: none."`
-	Timeout     time.Duration `key:"timeout" default:"5s" placeholder:"DURATION" help:"How long a provider may take for a count before the local one is returned."`
-	Concurrency int           `key:"concurrency" default:"8" placeholder:"N" help:"Provider counts at one time; more wait within their timeout."`
+	Providers   []string      `key:"providers" reload:"yes" default:"" placeholder:"NAME" help:"Providers that CountTokens may ask with METHOD_PROVIDER: anthropic, openai, gemini. The conversation is sent to them as it is. Empty: none."`
+	Timeout     time.Duration `key:"timeout" reload:"yes" default:"5s" placeholder:"DURATION" help:"How long a provider may take for a count before the local one is returned."`
+	Concurrency int           `key:"concurrency" reload:"yes" default:"8" placeholder:"N" help:"Provider counts at one time; more wait within their timeout."`
 }
 
 // HTTP says who may use the HTTP edge besides programs.
@@ -105,15 +108,16 @@ type HTTP struct {
 // Limits bound what callers may cost.
 type Limits struct {
 	MaxMessageBytes        Bytes   `key:"max_message_bytes" default:"64MiB" placeholder:"BYTES" help:"Largest request; a response may have twice that."`
-	MaxInFlightBytes       Bytes   `key:"max_in_flight_bytes" default:"512MiB" placeholder:"BYTES" help:"Requests being worked on together; one that exceeds it is refused with RESOURCE_EXHAUSTED."`
+	MaxInFlightBytes       Bytes   `key:"max_in_flight_bytes" reload:"yes" default:"512MiB" placeholder:"BYTES" help:"Requests being worked on together; one that exceeds it is refused with RESOURCE_EXHAUSTED."`
+	MaxConcurrentCalls     int     `key:"max_concurrent_calls" reload:"yes" default:"0" placeholder:"N" help:"Calls being worked on together; one more is refused with RESOURCE_EXHAUSTED. 0: no bound."`
 	MaxKeptBytes           Bytes   `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; those not used for longest go first. 0: none are held."`
 	MaxConcurrentStreams   int     `key:"max_concurrent_streams" default:"256" placeholder:"N" help:"Calls at one time of one connection; more wait."`
-	TenantRate             float64 `key:"tenant_rate" default:"0" placeholder:"UNITS" help:"Units of cost that one tenant may use a second: 5 for Compress, Prepare and SimulateCache, 1 for the others, and 1 for every 64 KiB. 0: no bound."`
-	TenantBurst            int     `key:"tenant_burst" default:"200" placeholder:"UNITS" help:"Units of cost that one tenant may use at once after a pause, with limits.tenant_rate."`
-	TenantConcurrency      int     `key:"tenant_concurrency" default:"0" placeholder:"N" help:"Calls of one tenant at one time. 0: no bound."`
-	TenantSummarizerTokens int     `key:"tenant_summarizer_tokens" default:"0" placeholder:"TOKENS" help:"Tokens that summarizing models may read and write for one tenant in an hour; after that the embedded summarizer takes over. 0: no bound."`
-	MaxDepth               int     `key:"max_depth" default:"512" placeholder:"N" help:"Deepest nesting of values in a conversation."`
-	MaxBlocks              int     `key:"max_blocks" default:"200000" placeholder:"N" help:"Messages, blocks and tools of one conversation together."`
+	TenantRate             float64 `key:"tenant_rate" reload:"yes" default:"0" placeholder:"UNITS" help:"Units of cost that one tenant may use a second: 5 for Compress, Prepare and SimulateCache, 1 for the others, and 1 for every 64 KiB. 0: no bound."`
+	TenantBurst            int     `key:"tenant_burst" reload:"yes" default:"200" placeholder:"UNITS" help:"Units of cost that one tenant may use at once after a pause, with limits.tenant_rate."`
+	TenantConcurrency      int     `key:"tenant_concurrency" reload:"yes" default:"0" placeholder:"N" help:"Calls of one tenant at one time. 0: no bound."`
+	TenantSummarizerTokens int     `key:"tenant_summarizer_tokens" reload:"yes" default:"0" placeholder:"TOKENS" help:"Tokens that summarizing models may read and write for one tenant in an hour; after that the embedded summarizer takes over. 0: no bound."`
+	MaxDepth               int     `key:"max_depth" reload:"yes" default:"512" placeholder:"N" help:"Deepest nesting of values in a conversation."`
+	MaxBlocks              int     `key:"max_blocks" reload:"yes" default:"200000" placeholder:"N" help:"Messages, blocks and tools of one conversation together."`
 }
 
 // Keepalive says how connections are kept.
@@ -124,8 +128,13 @@ type Keepalive struct {
 	MaxConnectionAge time.Duration `key:"max_connection_age" default:"0s" placeholder:"DURATION" help:"Close connections after that time, so that clients find new replicas. 0s: never."`
 }
 
-// Store bounds the embedded store of summaries and cooldowns.
+// Store says where summaries, compressions, cooldowns and budgets are kept.
 type Store struct {
-	MaxBytes   Bytes `key:"max_bytes" default:"64MiB" placeholder:"BYTES" help:"Memory of the embedded store."`
-	MaxEntries int   `key:"max_entries" default:"100000" placeholder:"N" help:"Entries of the embedded store."`
+	MaxBytes          Bytes         `key:"max_bytes" default:"64MiB" placeholder:"BYTES" help:"Memory of the embedded store."`
+	MaxEntries        int           `key:"max_entries" default:"100000" placeholder:"N" help:"Entries of the embedded store."`
+	RedisURL          string        `key:"redis_url" secret:"yes" kong:"-" default:"" help:"Redis that several servers share: redis://USER:PASSWORD@HOST:PORT/DB, or rediss:// for TLS. The embedded store then serves while it is away. Empty: the embedded store alone."`
+	RedisURLFile      string        `key:"redis_url_file" name:"redis-url-file" default:"" placeholder:"FILE" help:"File that holds store.redis_url, as secrets are mounted."`
+	RedisTimeout      time.Duration `key:"redis_timeout" name:"redis-timeout" default:"100ms" placeholder:"DURATION" help:"How long one operation of Redis may take before the embedded store serves."`
+	RedisPrefix       string        `key:"redis_prefix" name:"redis-prefix" default:"elbowroom:" placeholder:"TEXT" help:"What every key in Redis begins with. Servers that share it share everything else."`
+	EncryptionKeyFile string        `key:"encryption_key_file" default:"" placeholder:"FILE" help:"File with the keys that encrypt what is kept in Redis, one a line of at least 32 characters. The first encrypts, all decrypt. Empty: nothing is encrypted."`
 }

@@ -52,7 +52,7 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxKeptBytes: 128 << 20, MaxConcurrentStreams: 256, TenantBurst: 200, MaxDepth: 512, MaxBlocks: 200_000,
 		},
 		Keepalive:       config.Keepalive{Time: time.Minute, Timeout: 20 * time.Second, MinTime: 10 * time.Second},
-		Store:           config.Store{MaxBytes: 64 << 20, MaxEntries: 100_000},
+		Store:           config.Store{MaxBytes: 64 << 20, MaxEntries: 100_000, RedisTimeout: 100 * time.Millisecond, RedisPrefix: "elbowroom:"},
 		ShutdownTimeout: 30 * time.Second,
 	}
 	if diff := cmp.Diff(want, load(t, config.Sources{})); diff != "" {
@@ -206,6 +206,11 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"messages larger than protobuf's", "limits: {max_message_bytes: 2GiB, max_in_flight_bytes: 4GiB}", nil, nil, "limits.max_message_bytes: 2GiB is not between 1KiB and 2GiB"},
 		{"no streams", "limits: {max_concurrent_streams: 0}", nil, nil, "limits.max_concurrent_streams: 0 is less than 1"},
 		{"a store without room", "store: {max_bytes: 1000}", nil, nil, "store.max_bytes: 1000 is less than 1MiB"},
+		{"negative calls at one time", "limits: {max_concurrent_calls: -1}", nil, nil, "limits.max_concurrent_calls: -1 is less than 0"},
+		{"two addresses of Redis", "store: {redis_url: 'redis://:hunter2@a', redis_url_file: b}", nil, nil, "store.redis_url: it is set and store.redis_url_file is too"},
+		{"a group in place of a secret", "store: {redis_url: {host: hunter2}}", nil, nil, "FILE: store.redis_url: a single value is wanted here, not a list or a group of keys"},
+		{"no time for Redis", "store: {redis_timeout: 0s}", nil, nil, "store.redis_timeout: 0s is not a positive duration"},
+		{"Redis without a prefix", "store: {redis_prefix: ''}", nil, nil, "store.redis_prefix: it is empty, and keys of others would be met"},
 		{"no time to shut down", "shutdown_timeout: 0s", nil, nil, "shutdown_timeout: 0s is not a positive duration"},
 		{"a negative age", "keepalive: {max_connection_age: -1s}", nil, nil, "keepalive.max_connection_age: -1s is a negative duration"},
 	} {
@@ -286,38 +291,6 @@ func TestSettingsAreReadableInEveryWay(t *testing.T) {
 				t.Errorf("%s given as %s %q is not its default: %s", s.Key, name, text, cmp.Diff(base, got))
 			}
 		}
-	}
-}
-
-func TestStateKeysAreReadFromTheirFile(t *testing.T) {
-	const one, two = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210ff"
-	for _, c := range []struct {
-		name, text string
-		want       [][]byte
-		err        string
-	}{
-		{"one a line, newest first", "# newest\n" + one + "\n\n" + two + "\n", [][]byte{[]byte(one), []byte(two)}, ""},
-		{"too short", one + "\nshort\n", nil, "state_key_file: FILE: the key on line 2 has fewer than 32 characters"},
-		{"empty", "\n# nothing\n", nil, "state_key_file: FILE holds no key"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			path := writeFile(t, c.text)
-			cfg := load(t, config.Sources{Flags: map[string]any{"state_key_file": path}})
-			got, err := cfg.StateKeys()
-			text := ""
-			if err != nil {
-				text = strings.ReplaceAll(err.Error(), path, "FILE")
-			}
-			if text != c.err {
-				t.Errorf("error %q, want %q", text, c.err)
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("keys (-want +got):\n%s", diff)
-			}
-		})
-	}
-	if keys, err := load(t, config.Sources{}).StateKeys(); keys != nil || err != nil {
-		t.Errorf("without a file: %v, %v", keys, err)
 	}
 }
 

@@ -27,13 +27,20 @@ func TestDocumentationListsEverySetting(t *testing.T) {
 		t.Fatalf("%s has no place for the table", path)
 	}
 	var table strings.Builder
-	table.WriteString("\n| key, flag, variable | default | meaning |\n| --- | --- | --- |\n")
+	table.WriteString("\n| key, flag, variable | default | reload | meaning |\n| --- | --- | --- | --- |\n")
 	for _, s := range config.Settings() {
 		value := "none"
 		if s.Default != "" {
 			value = "`" + s.Default + "`"
 		}
-		fmt.Fprintf(&table, "| `%s`<br>`%s`<br>`%s` | %s | %s |\n", s.Key, s.Flag(), s.Variable(), value, s.Help)
+		flag, reload := "`"+s.Flag()+"`", ""
+		if s.Secret {
+			flag = "no flag: a secret"
+		}
+		if s.Reloadable {
+			reload = "yes"
+		}
+		fmt.Fprintf(&table, "| `%s`<br>%s<br>`%s` | %s | %s | %s |\n", s.Key, flag, s.Variable(), value, reload, s.Help)
 	}
 	table.WriteString("\n")
 	want := head + begin + table.String() + end + tail

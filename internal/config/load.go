@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -160,32 +159,3 @@ func UnknownVariables(environ []string) []string {
 	slices.Sort(out)
 	return out
 }
-
-// StateKeys reads the keys that sign compression states, nil when no file is set.
-func (c *Config) StateKeys() ([][]byte, error) {
-	if c.StateKeyFile == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(c.StateKeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("state_key_file: %w", err)
-	}
-	var keys [][]byte
-	for i, line := range strings.Split(string(text), "\n") {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "" || strings.HasPrefix(line, "#"):
-		case len(line) < minStateKey:
-			return nil, fmt.Errorf("state_key_file: %s: the key on line %d has fewer than %d characters", c.StateKeyFile, i+1, minStateKey)
-		default:
-			keys = append(keys, []byte(line))
-		}
-	}
-	if len(keys) == 0 {
-		return nil, fmt.Errorf("state_key_file: %s holds no key", c.StateKeyFile)
-	}
-	return keys, nil
-}
-
-// minStateKey is the shortest allowed key in characters: 128 bits in hexadecimal.
-const minStateKey = 32

@@ -23,12 +23,22 @@ type Setting struct {
 	Key     string
 	Default string
 	Help    string
+	// Reloadable is set where a running server takes a changed value over.
+	Reloadable bool
+	// Secret is set where the value is never printed and cannot be a flag.
+	Secret bool
 
 	field []int // index of the field in Config
 }
 
-// Flag is the setting's flag, for example --compression-threshold.
-func (s Setting) Flag() string { return "--" + strings.NewReplacer(".", "-", "_", "-").Replace(s.Key) }
+// Flag is the setting's flag, for example --compression-threshold; "" for a secret,
+// which has none.
+func (s Setting) Flag() string {
+	if s.Secret {
+		return ""
+	}
+	return "--" + strings.NewReplacer(".", "-", "_", "-").Replace(s.Key)
+}
 
 // Variable is the setting's environment variable, for example
 // ELBOWROOM_COMPRESSION_THRESHOLD.
@@ -49,7 +59,10 @@ func Settings() []Setting {
 				walk(f.Type, key+".", at)
 				continue
 			}
-			out = append(out, Setting{Key: key, Default: f.Tag.Get("default"), Help: f.Tag.Get("help"), field: at})
+			out = append(out, Setting{
+				Key: key, Default: f.Tag.Get("default"), Help: f.Tag.Get("help"),
+				Reloadable: f.Tag.Get("reload") != "", Secret: f.Tag.Get("secret") != "", field: at,
+			})
 		}
 	}
 	walk(reflect.TypeFor[Config](), "", nil)
@@ -58,12 +71,17 @@ func Settings() []Setting {
 
 // Text returns the value that c has for the setting.
 func (s Setting) Text(c *Config) string {
-	return format(reflect.ValueOf(c).Elem().FieldByIndex(s.field))
+	return format(s.value(c))
+}
+
+// value is the setting's field of c.
+func (s Setting) value(c *Config) reflect.Value {
+	return reflect.ValueOf(c).Elem().FieldByIndex(s.field)
 }
 
 // set gives the setting a value as a file, a variable or a flag brings it.
 func (s Setting) set(c *Config, value any) error {
-	return assign(reflect.ValueOf(c).Elem().FieldByIndex(s.field), value)
+	return assign(s.value(c), value)
 }
 
 // assign converts a value to the field's type by way of its text.
@@ -230,7 +248,8 @@ func format(field reflect.Value) string {
 	}
 }
 
-// YAML writes the settings as a configuration file that [Load] reads.
+// YAML writes the settings as a configuration file that [Load] reads, with comments
+// that say which of them a running server takes over. Secrets are left empty.
 func (c *Config) YAML() string {
 	var out strings.Builder
 	group := ""
@@ -242,14 +261,21 @@ func (c *Config) YAML() string {
 			}
 			group, name, indent = head, rest, "  "
 		}
-		fmt.Fprintf(&out, "%s%s: %s\n", indent, name, s.yaml(c))
+		value, comment := s.yaml(c), ""
+		switch {
+		case s.Secret && s.Text(c) != "":
+			value, comment = `""`, " # set; a secret is not printed"
+		case s.Reloadable:
+			comment = " # reloadable"
+		}
+		fmt.Fprintf(&out, "%s%s: %s%s\n", indent, name, value, comment)
 	}
 	return out.String()
 }
 
 // yaml writes one value. Texts are quoted the way JSON does it, which YAML reads.
 func (s Setting) yaml(c *Config) string {
-	field := reflect.ValueOf(c).Elem().FieldByIndex(s.field)
+	field := s.value(c)
 	switch v := field.Interface().(type) {
 	case []string:
 		quoted := make([]string, len(v))

@@ -37,6 +37,7 @@ func (c *Config) Validate() error {
 		positive("count.timeout", c.Count.Timeout),
 		atLeast("count.concurrency", c.Count.Concurrency, 1),
 		c.checkMessageBytes(),
+		atLeast("limits.max_concurrent_calls", c.Limits.MaxConcurrentCalls, 0),
 		atLeast("limits.max_concurrent_streams", c.Limits.MaxConcurrentStreams, 1),
 		atLeast("limits.tenant_rate", c.Limits.TenantRate, 0),
 		atLeast("limits.tenant_burst", c.Limits.TenantBurst, 1),
@@ -50,6 +51,8 @@ func (c *Config) Validate() error {
 		notNegative("keepalive.max_connection_age", c.Keepalive.MaxConnectionAge),
 		atLeast("store.max_bytes", c.Store.MaxBytes, mib),
 		atLeast("store.max_entries", c.Store.MaxEntries, 1),
+		c.checkRedis(),
+		positive("store.redis_timeout", c.Store.RedisTimeout),
 		positive("shutdown_timeout", c.ShutdownTimeout),
 	}
 	for _, err := range checks {
@@ -190,6 +193,17 @@ func (c *Config) checkMessageBytes() error {
 		return fmt.Errorf("limits.max_message_bytes: %v is not between 1KiB and 2GiB", l.MaxMessageBytes)
 	case l.MaxInFlightBytes < l.MaxMessageBytes:
 		return fmt.Errorf("limits.max_in_flight_bytes: %v has no room for one message of limits.max_message_bytes, %v", l.MaxInFlightBytes, l.MaxMessageBytes)
+	default:
+		return nil
+	}
+}
+
+func (c *Config) checkRedis() error {
+	switch s := c.Store; {
+	case s.RedisURL != "" && s.RedisURLFile != "":
+		return fmt.Errorf("store.redis_url: it is set and store.redis_url_file is too")
+	case s.RedisPrefix == "":
+		return fmt.Errorf("store.redis_prefix: it is empty, and keys of others would be met")
 	default:
 		return nil
 	}

@@ -54,10 +54,7 @@ func TestSignalsAreExportedWhereTheEnvironmentAsksForThem(t *testing.T) {
 
 func TestALineOfATracedCallNamesTheTrace(t *testing.T) {
 	var out bytes.Buffer
-	log, err := NewLogger(&out, "info")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := NewLogger(&out, slog.LevelInfo)
 	span := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}})
 	log.With("a", 1).InfoContext(trace.ContextWithSpanContext(t.Context(), span), "traced")
 	log.InfoContext(t.Context(), "untraced")

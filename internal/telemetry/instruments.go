@@ -23,7 +23,7 @@ type instruments struct {
 
 	breakpoints, predicted metric.Int64Counter
 
-	refused, storeOperations                             metric.Int64Counter
+	refused, storeOperations, reloads                    metric.Int64Counter
 	inFlight, inFlightLimit, bodies, bodyBytes, degraded metric.Int64ObservableGauge
 
 	// names are those of all of them.
@@ -75,6 +75,7 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 	counter(&in.predicted, "elbowroom.cache.predicted_tokens", "{token}", "Prompt tokens by how the provider is expected to bill them.")
 	counter(&in.refused, "elbowroom.refused_calls", "{call}", "Calls that were turned away before any work was done.")
 	counter(&in.storeOperations, "elbowroom.store.operations", "{operation}", "Operations on the shared store.")
+	counter(&in.reloads, "elbowroom.config.reloads", "{reload}", "Reloads of the configuration; one that was refused left the settings as they were.")
 	gauge(&in.degraded, "elbowroom.store.degraded", "", "1 while the shared store is being done without.")
 	gauge(&in.inFlight, "elbowroom.in_flight", "By", "Requests being worked on.")
 	gauge(&in.inFlightLimit, "elbowroom.in_flight.limit", "By", "Their bound.")

@@ -2,22 +2,17 @@ package telemetry
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 
 	"go.opentelemetry.io/otel/trace"
 )
 
-// NewLogger returns a logger that writes JSON lines of at least the given level:
-// debug, info, warn or error. A line of a call that belongs to a trace has its
-// trace_id and span_id.
-func NewLogger(w io.Writer, level string) (*slog.Logger, error) {
-	var least slog.Level
-	if err := least.UnmarshalText([]byte(level)); err != nil {
-		return nil, fmt.Errorf("log level: %w", err)
-	}
-	return slog.New(traced{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: least})}), nil
+// NewLogger returns a logger that writes JSON lines of at least the given level, which
+// may change while it is used. A line of a call that belongs to a trace has its trace_id
+// and span_id.
+func NewLogger(w io.Writer, least slog.Leveler) *slog.Logger {
+	return slog.New(traced{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: least})})
 }
 
 // traced adds the trace of the context to each line.

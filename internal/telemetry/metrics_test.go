@@ -70,6 +70,8 @@ func everything(t *testing.T, r *Recorder) {
 			t.Fatal(err)
 		}
 	}
+	r.Reloaded(ctx, true)
+	r.Reloaded(ctx, false)
 	ctx, c := r.Compression(ctx, &conversation.Conversation{})
 	c.Progress(compressor.Progress{Phase: compressor.PhaseCounting})
 	r.Summarizer(ctx, ladder.Observation{Rung: "openai:gpt-5-mini", Attempts: 2, PromptTokens: 900, CompletionTokens: 80, Duration: time.Second})
@@ -161,6 +163,8 @@ func TestWhatIsRecordedIsWhatIsExported(t *testing.T) {
 		{"elbowroom_refused_calls_total", "by=quota", 1},
 		{"elbowroom_store_operations_total", "result=error", 1},
 		{"elbowroom_store_degraded", "", 1},
+		{"elbowroom_config_reloads_total", "result=applied", 1},
+		{"elbowroom_config_reloads_total", "result=refused", 1},
 		{"elbowroom_in_flight_bytes", "", 1},
 		{"elbowroom_in_flight_limit_bytes", "", 2},
 		{"elbowroom_kept_bodies", "", 3},

@@ -155,3 +155,15 @@ func (r *Recorder) StoreOperation(op string, err error) {
 	r.storeOperations.Add(context.Background(), 1, metric.WithAttributeSet(attribute.NewSet(
 		attribute.String("op", op), attribute.String("result", result))))
 }
+
+// Reloaded counts a reload of the configuration that was applied, or refused.
+func (r *Recorder) Reloaded(ctx context.Context, applied bool) {
+	if r == nil {
+		return
+	}
+	result := "applied"
+	if !applied {
+		result = "refused"
+	}
+	r.reloads.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(attribute.String("result", result))))
+}

@@ -62,7 +62,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, inflate bool) 
 		b.n += n
 		switch {
 		case !s.held.take(n):
-			return b, overloaded(s.held.limit)
+			return b, overloaded(s.held.limit.Load())
 		case buf.Len() > s.limit:
 			return b, tooLarge(s.limit)
 		case errors.Is(err, io.EOF):

@@ -87,9 +87,9 @@ func New(o Options) (*Server, error) {
 		grpc:     o.GRPC,
 		browsers: newBrowserPolicy(o.AllowedOrigins),
 		limit:    o.MaxMessageBytes,
-		held:     budget{limit: o.MaxInFlightBytes},
 		pace:     o.Pace,
 	}
+	s.SetMaxInFlightBytes(o.MaxInFlightBytes)
 	s.http = &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: headerTimeout,
@@ -100,6 +100,9 @@ func New(o Options) (*Server, error) {
 	}
 	return s, nil
 }
+
+// SetMaxInFlightBytes changes [Options.MaxInFlightBytes] for what is read from now on.
+func (s *Server) SetMaxInFlightBytes(limit int64) { s.held.limit.Store(limit) }
 
 // Serve answers requests on the listener until [Server.Shutdown], after which it
 // returns nil. It closes the listener. On a loopback address it answers only
@@ -126,13 +129,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // budget bounds the bytes that all requests hold together.
-type budget struct {
-	limit int64
-	used  atomic.Int64
-}
+type budget struct{ limit, used atomic.Int64 }
 
 // take reserves n bytes and reports whether there was room. What was taken has to
 // be given back, room or none.
-func (b *budget) take(n int64) bool { return b.used.Add(n) <= b.limit }
+func (b *budget) take(n int64) bool { return b.used.Add(n) <= b.limit.Load() }
 
 func (b *budget) give(n int64) { b.used.Add(-n) }

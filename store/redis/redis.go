@@ -50,10 +50,17 @@ type Store struct {
 	maxValue int
 	box      box
 
-	mu        sync.Mutex
-	client    rueidis.Client
-	connected time.Time // last attempt
-	closed    bool
+	mu         sync.Mutex
+	client     rueidis.Client
+	connecting *attempt // nil while none is under way
+	connected  time.Time
+	closed     bool
+}
+
+// attempt is an attempt to connect; done is closed when err is set.
+type attempt struct {
+	done chan struct{}
+	err  error
 }
 
 var _ store.Store = (*Store)(nil)
@@ -102,24 +109,59 @@ func (s *Store) Close() {
 	}
 }
 
-// use returns a connection. The first one is made while the caller waits; a server
-// that could not be reached is tried again once a [connectAgain].
-func (s *Store) use() (rueidis.Client, error) {
+// use returns a connection. The first one is made while callers wait as long as they
+// may; a server that could not be reached is tried again once a [connectAgain].
+func (s *Store) use(ctx context.Context) (rueidis.Client, error) {
+	s.mu.Lock()
+	client, under := s.client, s.connecting
+	switch {
+	case client != nil:
+		s.mu.Unlock()
+		return client, nil
+	case s.closed, under == nil && time.Since(s.connected) < connectAgain:
+		s.mu.Unlock()
+		return nil, ErrUnreachable
+	case under == nil:
+		under = &attempt{done: make(chan struct{})}
+		s.connecting = under
+		go s.open(under)
+	}
+	s.mu.Unlock()
+	select {
+	case <-under.done:
+		return under.client(s)
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, ctx.Err())
+	}
+}
+
+// open connects, which may take longer than the operations that wait for it.
+func (s *Store) open(under *attempt) {
+	client, err := s.connect()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer close(under.done)
+	s.connecting, s.connected, under.err = nil, time.Now(), err
 	switch {
-	case s.client != nil:
-		return s.client, nil
-	case s.closed, time.Since(s.connected) < connectAgain:
-		return nil, ErrUnreachable
+	case err != nil:
+	case s.closed:
+		client.Close()
+	default:
+		s.client = client
 	}
-	client, err := s.connect()
-	s.connected = time.Now()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+}
+
+// client is what the attempt led to.
+func (a *attempt) client(s *Store) (rueidis.Client, error) {
+	if a.err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, a.err)
 	}
-	s.client = client
-	return client, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == nil {
+		return nil, ErrUnreachable // closed meanwhile
+	}
+	return s.client, nil
 }
 
 // do runs one operation within the time limit.
@@ -127,19 +169,20 @@ func (s *Store) do(ctx context.Context, op string, run func(ctx context.Context,
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	client, err := s.use()
-	if err != nil {
-		return fmt.Errorf("redis %s: %w", op, err)
-	}
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	if err := run(limited, client); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	client, err := s.use(limited)
+	if err == nil {
+		err = run(limited, client)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	default:
 		return fmt.Errorf("redis %s: %w", op, err)
 	}
-	return nil
 }
 
 // name is a key's in Redis. Keys hold tenants and sessions, and are of any length;

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/elbowroom/elbowroom/store"
@@ -25,13 +26,14 @@ type budgets struct {
 	store store.Store
 	now   func() time.Time
 	// tokens of one tenant in a period; 0 is no bound.
-	tokens int64
+	tokens atomic.Int64
 }
 
 // reserve takes the tokens that a call may cost out of the budget, so that calls at
 // one time do not exceed it together. settle puts back what it did not cost.
-func (b budgets) reserve(ctx context.Context, tenant string, req *summarizer.Request) (settle func(used int), err error) {
-	if b.tokens <= 0 {
+func (b *budgets) reserve(ctx context.Context, tenant string, req *summarizer.Request) (settle func(used int), err error) {
+	limit := b.tokens.Load()
+	if limit <= 0 {
 		return func(int) {}, nil
 	}
 	now := b.now()
@@ -47,7 +49,7 @@ func (b budgets) reserve(ctx context.Context, tenant string, req *summarizer.Req
 		return func(int) {}, nil //nolint:nilerr // see the type's comment
 	}
 	add := func(n int64) { _, _ = b.store.Add(context.WithoutCancel(ctx), key, n, 2*budgetPeriod) }
-	if sum > b.tokens {
+	if sum > limit {
 		add(-cost)
 		end := time.Unix(0, (period+1)*int64(budgetPeriod))
 		return nil, &tryError{wait: end.Sub(now), err: errBudget}

@@ -18,13 +18,24 @@ import (
 // stored and the retry finds it. Where the last one was cancelled nobody will come
 // back, and the call ends.
 type flights struct {
-	// limit bounds a call, whoever waits for it; linger bounds one that nobody waits
-	// for.
-	limit, linger time.Duration
-	group         singleflight.Group
+	// linger bounds a call that nobody waits for.
+	linger time.Duration
+	group  singleflight.Group
 
 	mu      sync.Mutex
+	limit   time.Duration // bounds a call, whoever waits for it
+	closed  bool          // no call is made
+	work    sync.WaitGroup
 	running map[string]*flight
+}
+
+// errClosing is a call that was ended, or not made, because the server shuts down.
+var errClosing = errors.New("the server is shutting down")
+
+func (f *flights) setLimit(limit time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.limit = limit
 }
 
 // flight is one call and those who wait for it.
@@ -65,7 +76,10 @@ type landed struct {
 func (f *flights) do(
 	ctx context.Context, key string, onText func(string, bool), call flightCall,
 ) (response summarizer.Response, shared bool, err error) {
-	fl, results, first := f.join(ctx, key, call)
+	fl, results, first, err := f.join(ctx, key, call)
+	if err != nil {
+		return summarizer.Response{}, false, err
+	}
 	seen := 0
 	for {
 		var changed <-chan struct{}
@@ -81,6 +95,9 @@ func (f *flights) do(
 		case r := <-results:
 			f.leave(key, fl, nil)
 			done, _ := r.Val.(landed)
+			if done.err != nil && f.isClosed() {
+				done.err = errClosing
+			}
 			return done.response, !first || done.reused, done.err
 		case <-ctx.Done():
 			f.leave(key, fl, ctx.Err())
@@ -92,9 +109,12 @@ func (f *flights) do(
 
 // join finds the call under way or starts it. Finding, starting and forgetting a
 // call exclude each other: nobody joins one that is over.
-func (f *flights) join(ctx context.Context, key string, call flightCall) (fl *flight, results <-chan singleflight.Result, first bool) {
+func (f *flights) join(ctx context.Context, key string, call flightCall) (fl *flight, results <-chan singleflight.Result, first bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.closed {
+		return nil, nil, false, errClosing
+	}
 	fl, ok := f.running[key]
 	if !ok {
 		fl = &flight{changed: make(chan struct{})}
@@ -103,12 +123,14 @@ func (f *flights) join(ctx context.Context, key string, call flightCall) (fl *fl
 			f.running = make(map[string]*flight)
 		}
 		f.running[key] = fl
+		f.work.Add(1)
 	}
 	fl.waiting++
 	return fl, f.group.DoChan(key, func() (any, error) {
+		defer f.work.Done()
 		defer f.forget(key, fl)
 		return fl.land(call), nil
-	}), !ok
+	}), !ok, nil
 }
 
 // land makes the call. A panic in a summarizer fails the call and nothing else.
@@ -122,13 +144,33 @@ func (fl *flight) land(call flightCall) (result landed) {
 	return landed{response, reused, err}
 }
 
-// close ends every call.
+// close ends every call; later ones are not made.
 func (f *flights) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.closed = true
 	for _, fl := range f.running {
 		fl.cancel()
 	}
+}
+
+// wait returns when the calls of a closed ladder are over, or when ctx ends.
+func (f *flights) wait(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.work.Wait()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+func (f *flights) isClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
 }
 
 func (f *flights) leave(key string, fl *flight, cause error) {

@@ -32,6 +32,7 @@ const (
 	CodeNoTime      = "no_time"      // the caller's deadline leaves no time for the call
 	CodeCoolingDown = "cooling_down" // the session's earlier calls failed
 	CodeBudget      = "budget"       // the tenant has used up its tokens
+	CodeClosing     = "closing"      // the server is shutting down
 	CodeFailed      = "failed"       // anything else
 )
 
@@ -78,9 +79,6 @@ func New(o Options) (*Ladder, error) {
 	case o.Store == nil:
 		return nil, errors.New("ladder: no store")
 	}
-	if o.CallLimit <= 0 {
-		o.CallLimit = DefaultCallLimit
-	}
 	if o.Linger == 0 {
 		o.Linger = DefaultLinger
 	}
@@ -93,15 +91,27 @@ func New(o Options) (*Ladder, error) {
 	if o.Observe == nil {
 		o.Observe = func(context.Context, Observation) {}
 	}
-	return &Ladder{
+	l := &Ladder{
 		rungs:     o.Rungs,
 		cooldowns: cooldowns{store: o.Store, now: o.Now},
 		finished:  finished{store: o.Store, keep: o.Keep},
-		flights:   flights{limit: o.CallLimit, linger: o.Linger},
+		flights:   flights{linger: o.Linger},
 		leases:    leases{store: o.Store, finished: finished{store: o.Store, keep: o.Keep}},
-		budgets:   budgets{store: o.Store, now: o.Now, tokens: o.TenantTokens},
+		budgets:   budgets{store: o.Store, now: o.Now},
 		observe:   o.Observe,
-	}, nil
+	}
+	l.SetLimits(o.CallLimit, o.TenantTokens)
+	return l, nil
+}
+
+// SetLimits changes [Options.CallLimit] and [Options.TenantTokens] for calls that
+// begin from now on. What tenants have used counts.
+func (l *Ladder) SetLimits(callLimit time.Duration, tenantTokens int64) {
+	if callLimit <= 0 {
+		callLimit = DefaultCallLimit
+	}
+	l.flights.setLimit(callLimit)
+	l.budgets.tokens.Store(tenantTokens)
 }
 
 // Names lists the rungs, best first.
@@ -113,8 +123,13 @@ func (l *Ladder) Names() []string {
 	return names
 }
 
-// Close ends the calls under way. Those who wait for them get an error.
+// Close ends the calls to language models under way and makes no more: the embedded
+// summarizer takes over at once, or the request fails where [Call.Abort] is set.
 func (l *Ladder) Close() { l.flights.close() }
+
+// Wait returns when the calls that [Ladder.Close] ended are over, or when ctx ends. Then
+// other servers that share the store may make them, and the store may be closed.
+func (l *Ladder) Wait(ctx context.Context) { l.flights.wait(ctx) }
 
 // Call is one request for a summary.
 type Call struct {

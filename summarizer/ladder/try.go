@@ -108,7 +108,7 @@ func (l *Ladder) ask(ctx context.Context, rung summarizer.Summarizer, call *Call
 	case limited.Err() != nil: // nor does a deadline too short for it
 		response.Calls = max(response.Calls, 1)
 		err = &summarizer.BackendError{Failure: summarizer.FailureTimeout, Err: errors.New("no answer within the caller's deadline")}
-	case errors.Is(err, errBudget): // nor does a budget that is used up
+	case errors.Is(err, errBudget), errors.Is(err, errClosing): // nor do a budget that is used up and this server's end
 	default:
 		// One call failed, however many waited for it.
 		wait := l.cooldowns.left(ctx, where)
@@ -169,6 +169,8 @@ func codeOf(err error) string {
 		return CodeCoolingDown
 	case errors.Is(err, errBudget):
 		return CodeBudget
+	case errors.Is(err, errClosing):
+		return CodeClosing
 	case errors.Is(err, context.DeadlineExceeded):
 		return string(summarizer.FailureTimeout)
 	case errors.Is(err, summarizer.ErrBudgetTooSmall):

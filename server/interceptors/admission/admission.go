@@ -18,16 +18,33 @@ import (
 // so a second is many calls' time; clients add jitter of their own.
 const retryDelay = time.Second
 
-// Gate lets calls in. Its methods are safe for concurrent use.
-type Gate struct {
-	limit    int64
-	inFlight atomic.Int64
-	draining atomic.Bool
+// Limits bound the work that is let in. The zero value sets none.
+type Limits struct {
+	// Bytes is what the requests being worked on may hold together. 0 or less: no bound.
+	Bytes int64
+	// Calls is how many are worked on at one time. 0 or less: no bound.
+	Calls int64
 }
 
-// NewGate returns a gate that lets in calls whose requests hold at most
-// limitBytes together. A limit of 0 or less sets no bound.
-func NewGate(limitBytes int64) *Gate { return &Gate{limit: limitBytes} }
+// Gate lets calls in. Its methods are safe for concurrent use.
+type Gate struct {
+	maxBytes, maxCalls atomic.Int64
+	inFlight, calls    atomic.Int64
+	draining           atomic.Bool
+}
+
+// NewGate returns a gate that keeps the limits.
+func NewGate(l Limits) *Gate {
+	g := &Gate{}
+	g.SetLimits(l)
+	return g
+}
+
+// SetLimits changes the limits for calls that come from now on. Those that are in stay.
+func (g *Gate) SetLimits(l Limits) {
+	g.maxBytes.Store(l.Bytes)
+	g.maxCalls.Store(l.Calls)
+}
 
 // Drain refuses every call from now on. Those that are in stay.
 func (g *Gate) Drain() { g.draining.Store(true) }
@@ -36,10 +53,13 @@ func (g *Gate) Drain() { g.draining.Store(true) }
 func (g *Gate) Draining() bool { return g.draining.Load() }
 
 // Limit is the bound on [Gate.InFlight], 0 or less for none.
-func (g *Gate) Limit() int64 { return g.limit }
+func (g *Gate) Limit() int64 { return g.maxBytes.Load() }
 
 // InFlight is the number of request bytes being worked on.
 func (g *Gate) InFlight() int64 { return g.inFlight.Load() }
+
+// Calls is the number of calls being worked on.
+func (g *Gate) Calls() int64 { return g.calls.Load() }
 
 var _ grpc.UnaryServerInterceptor = (*Gate)(nil).Unary
 
@@ -48,6 +68,10 @@ var _ grpc.UnaryServerInterceptor = (*Gate)(nil).Unary
 func (g *Gate) Unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if g.draining.Load() {
 		return nil, refuse(codes.Unavailable, "the server is shutting down")
+	}
+	defer g.calls.Add(-1)
+	if n, limit := g.calls.Add(1), g.maxCalls.Load(); limit > 0 && n > limit {
+		return nil, refuse(codes.ResourceExhausted, fmt.Sprintf("the server is working on %d calls, which is the limit", limit))
 	}
 	size := int64(0)
 	if m, ok := req.(proto.Message); ok {
@@ -63,13 +87,13 @@ func (g *Gate) Unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, hand
 // Acquire counts bytes of work that a call turned out to hold, or refuses them with
 // RESOURCE_EXHAUSTED. What was acquired must be released.
 func (g *Gate) Acquire(size int64) error {
-	held := g.inFlight.Add(size)
-	if g.limit <= 0 || held <= g.limit {
+	held, limit := g.inFlight.Add(size), g.maxBytes.Load()
+	if limit <= 0 || held <= limit {
 		return nil
 	}
 	g.inFlight.Add(-size)
 	return refuse(codes.ResourceExhausted, fmt.Sprintf(
-		"the server is working on %d bytes of requests, this one has %d and the limit is %d", held-size, size, g.limit))
+		"the server is working on %d bytes of requests, this one has %d and the limit is %d", held-size, size, limit))
 }
 
 // Release ends the work on bytes that were acquired.

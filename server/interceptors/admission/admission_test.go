@@ -37,7 +37,7 @@ func wantRefusal(t *testing.T, err error, code codes.Code) {
 }
 
 func TestGateRefusesBytesAboveTheLimit(t *testing.T) {
-	gate := admission.NewGate(10_000)
+	gate := admission.NewGate(admission.Limits{Bytes: 10_000})
 	inside := func(ctx context.Context, _ any) (any, error) {
 		if gate.InFlight() < 6_000 {
 			t.Errorf("InFlight() = %d during a call of 6,000 bytes", gate.InFlight())
@@ -61,7 +61,7 @@ func TestGateRefusesBytesAboveTheLimit(t *testing.T) {
 }
 
 func TestGateCountsAPanicOut(t *testing.T) {
-	gate := admission.NewGate(10_000)
+	gate := admission.NewGate(admission.Limits{Bytes: 10_000})
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -76,13 +76,13 @@ func TestGateCountsAPanicOut(t *testing.T) {
 }
 
 func TestGateWithoutALimitLetsEverythingIn(t *testing.T) {
-	if _, err := admission.NewGate(0).Unary(t.Context(), request(1_000_000), nil, succeed); err != nil {
+	if _, err := admission.NewGate(admission.Limits{}).Unary(t.Context(), request(1_000_000), nil, succeed); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestGateRefusesWhileDraining(t *testing.T) {
-	gate := admission.NewGate(0)
+	gate := admission.NewGate(admission.Limits{})
 	inside := func(ctx context.Context, _ any) (any, error) {
 		gate.Drain()
 		_, err := gate.Unary(ctx, request(1), nil, succeed)
@@ -91,5 +91,37 @@ func TestGateRefusesWhileDraining(t *testing.T) {
 	}
 	if got, err := gate.Unary(t.Context(), request(1), nil, inside); err != nil || got != "done" {
 		t.Errorf("the call that was in got %v, %v", got, err)
+	}
+}
+
+func TestGateRefusesCallsAboveTheLimit(t *testing.T) {
+	gate := admission.NewGate(admission.Limits{Calls: 2})
+	call := func(inside func()) error {
+		_, err := gate.Unary(t.Context(), request(1), nil, func(context.Context, any) (any, error) {
+			inside()
+			return "done", nil
+		})
+		return err
+	}
+	if err := call(func() {
+		if err := call(func() {
+			wantRefusal(t, call(func() { t.Error("a third call was let in") }), codes.ResourceExhausted)
+			if n := gate.Calls(); n != 2 {
+				t.Errorf("Calls() = %d during two calls", n)
+			}
+			gate.SetLimits(admission.Limits{Calls: 3})
+			if err := call(func() {}); err != nil {
+				t.Errorf("a third call under a higher limit: %v", err)
+			}
+			gate.SetLimits(admission.Limits{Calls: 1})
+		}); err != nil {
+			t.Error(err)
+		}
+		wantRefusal(t, call(func() {}), codes.ResourceExhausted)
+	}); err != nil {
+		t.Error(err)
+	}
+	if err := call(func() {}); err != nil || gate.Calls() != 0 {
+		t.Errorf("afterwards: %v, %d calls", err, gate.Calls())
 	}
 }

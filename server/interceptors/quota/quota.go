@@ -53,13 +53,13 @@ func Cost(method string, bytes int) int {
 
 // Keeper keeps tenants within their limits. It is safe for concurrent use.
 type Keeper struct {
-	limits  Limits
+	limits  atomic.Pointer[Limits]
 	now     func() time.Time
 	tenants *otter.Cache[string, *tenant]
 }
 
 type tenant struct {
-	bucket *rate.Limiter // nil: no bound
+	bucket *rate.Limiter
 	calls  atomic.Int64
 }
 
@@ -73,61 +73,67 @@ func newAt(limits Limits, now func() time.Time) (*Keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new quota: %w", err)
 	}
-	return &Keeper{limits: limits, now: now, tenants: tenants}, nil
+	k := &Keeper{now: now, tenants: tenants}
+	k.SetLimits(limits)
+	return k, nil
 }
+
+// SetLimits changes the limits for calls that come from now on. What tenants have
+// used of them counts.
+func (k *Keeper) SetLimits(limits Limits) { k.limits.Store(&limits) }
 
 var _ grpc.UnaryServerInterceptor = (*Keeper)(nil).Unary
 
 // Unary is the interceptor of unary calls. It stands behind the one that says who
 // calls.
 func (k *Keeper) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if k.limits == (Limits{}) {
+	limits := *k.limits.Load()
+	if limits == (Limits{}) {
 		return handler(ctx, req)
 	}
 	name := auth.FromContext(ctx).Tenant
-	t := k.tenant(name)
-	if err := k.enter(name, t); err != nil {
+	t := k.tenant(name, limits)
+	if err := limits.enter(name, t); err != nil {
 		return nil, err
 	}
 	defer t.calls.Add(-1)
-	if err := k.pay(name, t, req, info); err != nil {
+	if err := limits.pay(name, t, req, info, k.now()); err != nil {
 		return nil, err
 	}
 	return handler(ctx, req)
 }
 
-func (k *Keeper) tenant(name string) *tenant {
+func (k *Keeper) tenant(name string, limits Limits) *tenant {
 	if t, found := k.tenants.GetIfPresent(name); found {
 		return t
 	}
-	fresh := &tenant{}
-	if k.limits.Rate > 0 {
-		fresh.bucket = rate.NewLimiter(rate.Limit(k.limits.Rate), max(k.limits.Burst, 1))
-	}
-	t, _ := k.tenants.SetIfAbsent(name, fresh)
+	t, _ := k.tenants.SetIfAbsent(name, &tenant{bucket: rate.NewLimiter(rate.Limit(limits.Rate), max(limits.Burst, 1))})
 	return t
 }
 
 // enter counts a call in.
-func (k *Keeper) enter(name string, t *tenant) error {
-	if n := t.calls.Add(1); k.limits.Concurrency > 0 && n > int64(k.limits.Concurrency) {
+func (l Limits) enter(name string, t *tenant) error {
+	if n := t.calls.Add(1); l.Concurrency > 0 && n > int64(l.Concurrency) {
 		t.calls.Add(-1)
-		return refuse(name, "concurrency", fmt.Sprintf("%d calls of the tenant are being worked on, which is the limit", k.limits.Concurrency), busyDelay)
+		return refuse(name, "concurrency", fmt.Sprintf("%d calls of the tenant are being worked on, which is the limit", l.Concurrency), busyDelay)
 	}
 	return nil
 }
 
 // pay takes a call's cost from the bucket. A call that costs more than the bucket
 // holds takes it all: it would never be let in otherwise.
-func (k *Keeper) pay(name string, t *tenant, req any, info *grpc.UnaryServerInfo) error {
-	if t.bucket == nil {
+func (l Limits) pay(name string, t *tenant, req any, info *grpc.UnaryServerInfo, now time.Time) error {
+	if l.Rate <= 0 {
 		return nil
+	}
+	if limit, burst := rate.Limit(l.Rate), max(l.Burst, 1); t.bucket.Limit() != limit || t.bucket.Burst() != burst {
+		t.bucket.SetLimitAt(now, limit) // the limits have changed since the last call
+		t.bucket.SetBurstAt(now, burst)
 	}
 	size := 0
 	if m, ok := req.(proto.Message); ok {
 		size = proto.Size(m)
 	}
-	now := k.now()
 	cost := min(Cost(methodOf(info.FullMethod), size), t.bucket.Burst())
 	r := t.bucket.ReserveN(now, cost)
 	wait := r.DelayFrom(now)
@@ -135,7 +141,7 @@ func (k *Keeper) pay(name string, t *tenant, req any, info *grpc.UnaryServerInfo
 		return nil
 	}
 	r.CancelAt(now)
-	return refuse(name, "rate", fmt.Sprintf("the call costs %d units and the tenant may use %v a second", cost, k.limits.Rate), wait)
+	return refuse(name, "rate", fmt.Sprintf("the call costs %d units and the tenant may use %v a second", cost, l.Rate), wait)
 }
 
 func methodOf(full string) string {

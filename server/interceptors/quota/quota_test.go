@@ -147,3 +147,35 @@ func TestWithoutLimitsNobodyIsCounted(t *testing.T) {
 		t.Errorf("%d tenants remembered", n)
 	}
 }
+
+func TestNewLimitsCountWhatTenantsHaveUsed(t *testing.T) {
+	k, clock := keeper(t, Limits{})
+	if err := call(t, k, "a", "CountTokens", 1, func() {
+		k.SetLimits(Limits{Rate: 1, Burst: 2, Concurrency: 1})
+		if err := call(t, k, "a", "CountTokens", 1, func() {
+			wantRefused(t, call(t, k, "a", "CountTokens", 1, nil), "a")
+		}); err != nil {
+			t.Error(err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := call(t, k, "a", "CountTokens", 1, nil); err != nil {
+		t.Error(err)
+	}
+	wantRefused(t, call(t, k, "a", "CountTokens", 1, nil), "a")
+	// A larger bucket is not a full one; a higher rate fills it sooner.
+	k.SetLimits(Limits{Rate: 10, Burst: 20})
+	wantRefused(t, call(t, k, "a", "CountTokens", 1, nil), "a")
+	clock.at = clock.at.Add(200 * time.Millisecond)
+	for range 2 {
+		if err := call(t, k, "a", "CountTokens", 1, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	wantRefused(t, call(t, k, "a", "CountTokens", 1, nil), "a")
+	k.SetLimits(Limits{})
+	if err := call(t, k, "a", "CountTokens", 1, nil); err != nil {
+		t.Errorf("without limits: %v", err)
+	}
+}
