@@ -60,6 +60,11 @@ test-clients: ## Run the clients' tests, in every language whose tools are there
 test-oracles: ## Compare token counts with the tiktoken packages of npm and Python.
 	@tools/oracles.sh compare
 
+# The first run installs both, which takes some minutes.
+.PHONY: test-peers
+test-peers: ## Run LiteLLM's proxy and Hermes Agent themselves against the service (needs Python).
+	@tools/test-peers.sh
+
 # The first run builds llama.cpp, which takes some minutes.
 .PHONY: test-llm
 test-llm: ## Run the summarizer backends against a small real model (needs Python and a C++ compiler).

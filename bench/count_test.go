@@ -55,7 +55,7 @@ func BenchmarkCountTokens(b *testing.B) {
 			medians(b, func(int) func() error {
 				stop() // the server of the round before, or its memory would be missed in this one
 				var client elbowroomv1.ContextServiceClient
-				client, stop = start(b, tokens.NewCounter())
+				client, stop = start(b, tokens.NewCounter(), nil)
 				tea := "tea"
 				if _, err := client.CountTokens(b.Context(), &elbowroomv1.CountTokensRequest{Text: &tea, Model: name}); err != nil {
 					b.Fatal(err)

@@ -150,8 +150,8 @@ func race(b *testing.B, field []contestant) {
 		b.ReportMetric(ms(least), field[i].name+"-min-ms")
 		if i > 0 {
 			first := field[0].took
-			b.ReportMetric(float64(median)/float64(first[len(first)/2]), field[i].name+"-x-echo")
-			b.ReportMetric(float64(least)/float64(first[0]), field[i].name+"-min-x-echo")
+			b.ReportMetric(float64(median)/float64(first[len(first)/2]), field[i].name+"-x-"+field[0].name)
+			b.ReportMetric(float64(least)/float64(first[0]), field[i].name+"-min-x-"+field[0].name)
 		}
 	}
 }

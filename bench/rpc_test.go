@@ -15,6 +15,7 @@ import (
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	"github.com/elbowroom/elbowroom/compressor"
+	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/internal/testdata"
 	"github.com/elbowroom/elbowroom/server"
 	"github.com/elbowroom/elbowroom/store"
@@ -27,7 +28,7 @@ import (
 const messageLimit = 64 << 20
 
 // newServer is the service with the embedded summarizer.
-func newServer(counter *tokens.Counter) (*server.Server, error) {
+func newServer(counter *tokens.Counter, recorder *telemetry.Recorder) (*server.Server, error) {
 	registry, err := tokens.NewRegistry()
 	if err != nil {
 		return nil, err
@@ -45,22 +46,22 @@ func newServer(counter *tokens.Counter) (*server.Server, error) {
 		return nil, err
 	}
 	return server.New(server.Options{
-		Compressor: engine, Counter: counter, Registry: registry, Log: slog.New(slog.DiscardHandler),
+		Compressor: engine, Counter: counter, Registry: registry, Log: slog.New(slog.DiscardHandler), Telemetry: recorder,
 	})
 }
 
 // dial starts the service on a free loopback port and connects to it.
 func dial(b *testing.B, counter *tokens.Counter) elbowroomv1.ContextServiceClient {
 	b.Helper()
-	client, stop := start(b, counter)
+	client, stop := start(b, counter, nil)
 	b.Cleanup(stop)
 	return client
 }
 
 // start is dial for those who stop the server themselves.
-func start(b *testing.B, counter *tokens.Counter) (client elbowroomv1.ContextServiceClient, stop func()) {
+func start(b *testing.B, counter *tokens.Counter, recorder *telemetry.Recorder) (client elbowroomv1.ContextServiceClient, stop func()) {
 	b.Helper()
-	srv, err := newServer(counter)
+	srv, err := newServer(counter, recorder)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,26 +10,45 @@ import (
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 )
 
+// factRequest is what is known of the check before there is a summary.
+func (j *job) factRequest(req summarizer.Request) fidelity.Request {
+	check := fidelity.Request{
+		Turns: req.Turns, Calls: req.Calls, Known: []string{req.Focus},
+		Previous: req.Previous, Carried: j.earlier.facts, Round: req.Round, Count: req.Count,
+	}
+	check.Kept, check.Shortened = j.standing()
+	return check
+}
+
+// quotes reports whether the embedded summarizer is asked before any other.
+func (j *job) quotes() bool {
+	first := j.rules.summarizer
+	if first == "" {
+		first = j.engine.ladder.Names()[0]
+	}
+	return first == summarizer.Extractive
+}
+
 // checkFacts holds the ladder's summary against the messages it stands for: facts
-// that matter are added, invented names taken out.
-func (j *job) checkFacts(ctx context.Context, req summarizer.Request, result ladder.Result) (summary, error) {
+// that matter are added, invented names taken out. source is what was read of them
+// without looking for secrets, nil for nothing yet.
+func (j *job) checkFacts(ctx context.Context, check fidelity.Request, source *fidelity.Source, budget int, result ladder.Result) (summary, error) {
 	j.progress(Progress{Phase: PhaseChecking, Tokens: j.counts.Tokens})
 	rung, resp := rungOf(result.Name), result.Response
-	check := fidelity.Request{
-		Summary: resp.Text, Tokens: resp.Tokens, Turns: req.Turns, Calls: req.Calls,
-		Known: []string{req.Focus}, Previous: req.Previous, Carried: j.earlier.facts, Round: req.Round,
-		Budget: min(req.Budget, j.gainfulBudget()), Count: req.Count, Quoted: rung == RungExtractive,
-	}
+	check.Summary, check.Tokens = resp.Text, resp.Tokens
+	check.Budget, check.Quoted = min(budget, j.gainfulBudget()), rung == RungExtractive
 	// The embedded summarizer has read the same texts with the same eyes: what it
 	// found free of secrets, or was told to quote, needs no second look.
 	if rung != RungExtractive || len(resp.Redactions) > 0 {
 		secret := redact.New()
-		secret.Reserve(req.Previous)
-		secret.Reserve(j.earlier.facts)
-		check.Redact = secret.Text
+		secret.Reserve(check.Previous)
+		secret.Reserve(check.Carried)
+		check.Redact, source = secret.Text, nil
 	}
-	check.Kept, check.Shortened = j.standing()
-	checked, err := j.engine.checker.Check(ctx, check)
+	if source == nil {
+		source = j.engine.checker.Read(check)
+	}
+	checked, err := source.Check(ctx, check)
 	if err != nil {
 		return summary{}, fmt.Errorf("check the summary: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/parallel"
 )
 
 // duplicateText takes the place of a result that stands again, unshortened, in a
@@ -46,48 +47,77 @@ func (j *job) planPruning(ctx context.Context) error {
 		request = j.rows[q].index
 	}
 	untouchable := j.unanswered()
-	for r := range j.rows[:p.protected] {
-		row := &j.rows[r]
-		if row.index < 0 || row.pinned || row.index == request {
-			continue
+	rows := make([]prunedRow, p.protected)
+	parallel.Each(len(rows), func(r int) {
+		if row := &j.rows[r]; row.index >= 0 && !row.pinned && row.index != request {
+			rows[r] = j.pruneRow(ctx, row.index, untouchable)
 		}
-		rewrite := conversation.NewRewrite(j.c)
-		if !j.pruneRow(&p, rewrite, row.index, untouchable) {
-			continue
+	})
+	for r := range rows {
+		if rows[r].err != nil {
+			return rows[r].err
 		}
-		cost, err := j.sizes.message(ctx, changedMessage(rewrite, row.index))
-		if err != nil {
-			return err
+		for _, e := range rows[r].edits {
+			if e.input {
+				p.inputs[e.ref] = e.edit
+			} else {
+				p.texts[e.ref] = e.edit
+			}
 		}
-		row.cost += cost - j.counts.Messages[row.index]
+		j.rows[r].cost += rows[r].change
 	}
 	j.prune = p
 	return nil
 }
 
-// pruneRow shortens one message and reports whether there was anything to do.
-func (j *job) pruneRow(p *pruning, rewrite *conversation.Rewrite, i int, untouchable map[conversation.Ref]bool) bool {
+// prunedRow is what is shortened in one row, and the change of its cost.
+type prunedRow struct {
+	edits  []blockEdit
+	change int
+	err    error
+}
+
+// blockEdit is the new text of a tool result, or with input the new arguments of a call.
+type blockEdit struct {
+	edit
+	ref   conversation.Ref
+	input bool
+}
+
+// pruneRow shortens one message and counts it again.
+func (j *job) pruneRow(ctx context.Context, i int, untouchable map[conversation.Ref]bool) prunedRow {
+	var p prunedRow
 	m := &j.c.Messages[i]
-	changed := false
 	for b := range m.Blocks {
 		ref := conversation.Ref{Message: i, Block: b}
 		switch block := &m.Blocks[b]; block.Kind {
 		case conversation.KindToolResult:
 			if e, ok := j.pruneResult(ref, block); ok {
-				p.texts[ref], changed = e, true
-				rewrite.SetText(ref, e.text)
+				p.edits = append(p.edits, blockEdit{edit: e, ref: ref})
 			}
 		case conversation.KindToolUse:
 			if !j.rules.pruneToolArguments || untouchable[ref] {
 				continue
 			}
 			if e, ok := pruneArguments(ref, block); ok {
-				p.inputs[ref], changed = e, true
-				rewrite.SetInput(ref, e.text)
+				p.edits = append(p.edits, blockEdit{edit: e, ref: ref, input: true})
 			}
 		}
 	}
-	return changed
+	if len(p.edits) == 0 {
+		return p
+	}
+	rewrite := conversation.NewRewrite(j.c)
+	for _, e := range p.edits {
+		if e.input {
+			rewrite.SetInput(e.ref, e.text)
+		} else {
+			rewrite.SetText(e.ref, e.text)
+		}
+	}
+	cost, err := j.sizes.message(ctx, changedMessage(rewrite, i))
+	p.change, p.err = cost-j.counts.Messages[i], err
+	return p
 }
 
 // pruneResult turns a long result of text alone into a line.

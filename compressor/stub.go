@@ -2,6 +2,7 @@ package compressor
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -229,38 +230,64 @@ func matchCount(text string) string {
 // lastNumber returns the number of the last phrase that begins with one of the
 // words and meets the pattern.
 func lastNumber(text string, pattern *regexp.Regexp, words ...string) string {
+	var heads [256]bool // of the words
+	for _, word := range words {
+		heads[word[0]] = true
+	}
 	parts := ends(text)
 	for i := len(parts) - 1; i >= 0; i-- {
-		lower := strings.ToLower(parts[i])
-		best, number := -1, ""
-		for _, word := range words {
-			for at := strings.LastIndex(lower, word); at > best; at = strings.LastIndex(lower[:at], word) {
-				phrase := lower[at:min(len(lower), at+phraseLimit)]
-				if m := pattern.FindStringSubmatch(phrase); m != nil {
-					best, number = at, m[1]
-				}
+		part := parts[i]
+		for at := len(part) - 1; at >= 0; at-- {
+			if !heads[part[at]|0x20] || !slices.ContainsFunc(words, func(word string) bool { return beginsWith(part[at:], word) }) {
+				continue
 			}
-		}
-		if best >= 0 {
-			return number
+			phrase := strings.ToLower(part[at:min(len(part), at+phraseLimit)])
+			if m := pattern.FindStringSubmatch(phrase); m != nil {
+				return m[1]
+			}
 		}
 	}
 	return "?"
 }
 
+// beginsWith reports whether s begins with a word of ASCII letters, in any case.
+func beginsWith(s, word string) bool {
+	return len(s) >= len(word) && s[1]|0x20 == word[1] && strings.EqualFold(s[:len(word)], word)
+}
+
 // errorNote quotes the first line that names an error.
 func errorNote(text string) string {
 	for _, part := range ends(text) {
-		for line := range strings.Lines(part) {
-			lower := strings.ToLower(line)
-			for _, word := range []string{"error", "failed", "fatal", "exception", "panic"} {
-				if strings.Contains(lower, word) {
-					return "; " + ellipsis(oneLine(line), 70)
-				}
+		if at := firstError(part); at >= 0 {
+			line := part[strings.LastIndexByte(part[:at], '\n')+1:]
+			if end := strings.IndexByte(line, '\n'); end >= 0 {
+				line = line[:end+1]
 			}
+			return "; " + ellipsis(oneLine(line), 70)
 		}
 	}
 	return ""
+}
+
+// firstError is where the first word that names an error stands, -1 for none.
+func firstError(text string) int {
+	for at := range len(text) {
+		switch text[at] | 0x20 {
+		case 'e':
+			if beginsWith(text[at:], "error") || beginsWith(text[at:], "exception") {
+				return at
+			}
+		case 'f':
+			if beginsWith(text[at:], "failed") || beginsWith(text[at:], "fatal") {
+				return at
+			}
+		case 'p':
+			if beginsWith(text[at:], "panic") {
+				return at
+			}
+		}
+	}
+	return -1
 }
 
 // countLines is newlines plus one, 0 for blank content.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/elbowroom/elbowroom/internal/parallel"
 	"github.com/elbowroom/elbowroom/summarizer"
+	"github.com/elbowroom/elbowroom/summarizer/fidelity"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 )
 
@@ -38,17 +40,27 @@ func (j *job) summarize(ctx context.Context) (summary, verdict, error) {
 	}
 	call := req
 	call.Budget -= factReserve(req.Budget)
-	result, err := j.engine.ladder.Summarize(ctx, ladder.Call{
-		Request: call, Tenant: j.req.Tenant, Session: j.req.SessionID, From: j.rules.summarizer,
-		Abort: j.rules.failurePolicy == FailureAbort,
-		OnRung: func(name string) {
-			rung = name
-			j.progress(Progress{Phase: PhaseSummarizing, Tokens: j.counts.Tokens, Summarized: summarized, Summarizer: name})
-		},
+	check := j.factRequest(req)
+	var source *fidelity.Source
+	var result ladder.Result
+	var err error
+	parallel.Both(func() {
+		result, err = j.engine.ladder.Summarize(ctx, ladder.Call{
+			Request: call, Tenant: j.req.Tenant, Session: j.req.SessionID, From: j.rules.summarizer,
+			Abort: j.rules.failurePolicy == FailureAbort,
+			OnRung: func(name string) {
+				rung = name
+				j.progress(Progress{Phase: PhaseSummarizing, Tokens: j.counts.Tokens, Summarized: summarized, Summarizer: name})
+			},
+		})
+	}, func() {
+		if j.quotes() { // what others write is checked with its secrets replaced, which takes its time
+			source = j.engine.checker.Read(check)
+		}
 	})
 	j.bill(result)
 	if err == nil {
-		s, err := j.checkFacts(ctx, req, result)
+		s, err := j.checkFacts(ctx, check, source, req.Budget, result)
 		return s, verdict{}, err
 	}
 	if ctx.Err() != nil {

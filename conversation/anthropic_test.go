@@ -177,6 +177,21 @@ func TestMarksAreFoundWhereverTheMemberStands(t *testing.T) {
 	}
 }
 
+func TestMarksOnTheMembersOfAToolsetAreStrays(t *testing.T) {
+	const mark = `"cache_control":{"type":"ephemeral"}`
+	got := mustParse(t, FormatAnthropicMessages, `{"tools":[{"type":"mcp_toolset","configs":{"a":{`+mark+`},"b":{"enabled":true,`+mark+`},"c":null},"default_config":{`+mark+`,"defer_loading":true},`+mark+`},{"name":"t","input_schema":{`+mark+`},"configs":[]}],"messages":[]}`)
+	if tools := got.Tools; len(tools[0].Strays) != 3 || tools[0].Mark == nil || tools[0].Deferred || len(tools[1].Strays) != 0 {
+		t.Fatalf("%d and %d strays, want 3 and 0: %+v", len(tools[0].Strays), len(tools[1].Strays), tools)
+	}
+	r := NewRewrite(got)
+	r.MarkTool(0, "1h")
+	checkRewrite(t, r)
+	want := `{"tools":[{"type":"mcp_toolset","configs":{"a":{},"b":{"enabled":true},"c":null},"default_config":{"defer_loading":true},"cache_control":{"type":"ephemeral","ttl":"1h"}},{"name":"t","input_schema":{` + mark + `},"configs":[]}],"messages":[]}`
+	if got := r.Render(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestMarksDeepInsideTheContentAreStrays(t *testing.T) {
 	mark := `"cache_control":{"type":"ephemeral"}`
 	for _, c := range []struct {
@@ -186,6 +201,8 @@ func TestMarksDeepInsideTheContentAreStrays(t *testing.T) {
 		{"in a server tool's result", `{"type":"web_search_tool_result","content":[{"type":"web_search_result",` + mark + `}]}`, 1},
 		{"in a document's source", `{"type":"document","source":{"type":"content","content":[{"type":"text","text":"a",` + mark + `},{"type":"text","text":"b",` + mark + `}]}}`, 2},
 		{"in a part of a part of a result", `{"type":"tool_result","tool_use_id":"a","content":[{"type":"search_result","content":[{"type":"text","text":"a",` + mark + `}]}]}`, 1},
+		{"in a citation", `{"type":"text","text":"a","citations":[{"type":"char_location",` + mark + `},null,{` + mark + `,"type":"x"}]}`, 2},
+		{"in a citation within a result", `{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"a","citations":[{` + mark + `}]}]}`, 1},
 		{"on a part of a result: not one", `{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"a",` + mark + `}]}`, 0},
 		{"in a call's input: not one", `{"type":"tool_use","id":"a","input":{` + mark + `}}`, 0},
 	} {

@@ -165,6 +165,11 @@ func (p *parser) blockField(b *Block, in *blockFields, key string, f *field) *Er
 		return p.mediaSource(&in.source)
 	case "caller":
 		return p.caller(in)
+	case "citations":
+		if p.peek() == '[' {
+			return p.elements(func(int) *Error { return p.strayIn() })
+		}
+		fallthrough
 	default:
 		_, err := p.skip()
 		return err

@@ -39,9 +39,10 @@ func (w *ContentWriter) Message(m *Message) {
 func (w *ContentWriter) block(b *Block) {
 	text, input := b.Text, b.Input
 	if w.Source != nil && w.Source.Format != FormatTyped {
-		text = w.spelled(text, b.TextSpan)
+		common := b.Escaped && !b.Uncommon
+		text = w.spelled(text, b.TextSpan, common)
 		if b.InputShape == ShapeString {
-			input = w.spelled(input, b.InputSpan)
+			input = w.spelled(input, b.InputSpan, common)
 		}
 	}
 	w.number(int(b.Kind))
@@ -78,9 +79,13 @@ func (w *ContentWriter) block(b *Block) {
 	}
 }
 
-// spelled is the inside of a string literal, text where there is none.
-func (w *ContentWriter) spelled(text string, at Span) string {
+// spelled is the inside of a string literal, text where there is none; common says that
+// its escapes are known to be common ones.
+func (w *ContentWriter) spelled(text string, at Span, common bool) string {
 	if literal := w.Source.Raw(at); len(literal) > 1 {
+		if common {
+			return literal[1 : len(literal)-1]
+		}
 		return respell(literal[1 : len(literal)-1])
 	}
 	return escape(text)
@@ -95,9 +100,7 @@ func respell(literal string) string {
 			return literal
 		}
 		rest = rest[at:]
-		switch rest[1] {
-		case 'n', 't', 'r', '"', '\\':
-		default:
+		if !isCommonEscape(rest[1]) {
 			return escape(unescape(literal))
 		}
 	}

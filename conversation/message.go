@@ -160,7 +160,8 @@ func (p *parser) call(b *Block) *Error {
 	b.Span = Span{start, p.pos}
 	b.Name = cmp.Or(function.Name, b.Name)
 	if function.InputShape != ShapeAbsent {
-		b.Input, b.InputSpan, b.InputShape, b.Escaped = function.Input, function.InputSpan, function.InputShape, function.Escaped
+		b.Input, b.InputSpan, b.InputShape = function.Input, function.InputSpan, function.InputShape
+		b.Escaped, b.Uncommon = function.Escaped, function.Uncommon
 	}
 	b.Mark = p.oneMark(b.Mark, function.Mark)
 	return err
@@ -198,7 +199,9 @@ func (p *parser) arguments(b *Block) *Error {
 	switch p.peek() {
 	case '"':
 		b.InputShape = ShapeString
-		b.InputSpan, b.Input, b.Escaped, err = p.longText()
+		var t sideText
+		t, err = p.longText()
+		b.InputSpan, b.Input, b.Escaped, b.Uncommon = t.at, t.text, t.escaped, t.uncommon
 	case 'n':
 		b.InputShape = ShapeNull
 		b.InputSpan, err = p.skip()

@@ -211,6 +211,8 @@ type Block struct {
 	// string as it stands, with escapes: only in what [Reading.Outline] reads, and only
 	// on blocks of messages that are not of the system. Such a text is not blank.
 	Escaped bool
+	// Uncommon is set with Escaped where there are escapes besides \n, \t, \r, \" and \\.
+	Uncommon bool
 	// Mark is the cache breakpoint on this block, nil when there is none.
 	Mark *Mark
 	// Raw is the JSON text of an opaque or server-side block.

@@ -10,32 +10,36 @@ const outlineText = 256
 
 // sideText is a text, thinking or refusal field of a block.
 type sideText struct {
-	text    string
-	at      Span
-	escaped bool
+	text     string
+	at       Span
+	escaped  bool
+	uncommon bool
 }
 
-func (t *sideText) settle(b *Block) { b.Text, b.TextSpan, b.Escaped = t.text, t.at, t.escaped }
+func (t *sideText) settle(b *Block) {
+	b.Text, b.TextSpan, b.Escaped, b.Uncommon = t.text, t.at, t.escaped, t.uncommon
+}
 
 // longText reads a string literal that may be long. In an outline it stays as it is
 // when it is, has escapes, and is certainly not blank.
-func (p *parser) longText() (at Span, text string, escaped bool, err *Error) {
+func (p *parser) longText() (t sideText, err *Error) {
 	if !p.outline {
-		at, text, err = p.text()
-		return at, text, false, err
+		t.at, t.text, err = p.text()
+		return t, err
 	}
-	if at, err = p.str(); err != nil {
-		return Span{}, "", false, err
+	if t.at, err = p.str(); err != nil {
+		return sideText{}, err
 	}
-	inside := p.src[at.Start+1 : at.End-1]
+	inside := p.src[t.at.Start+1 : t.at.End-1]
 	switch {
 	case !p.escaped:
-		return at, inside, false, nil
+		t.text = inside
 	case len(inside) <= outlineText || maybeBlank(inside):
-		return at, unquote(p.src[at.Start:at.End]), false, nil
+		t.text = unquote(p.src[t.at.Start:t.at.End])
 	default:
-		return at, inside, true, nil
+		t.text, t.escaped, t.uncommon = inside, true, p.uncommon
 	}
+	return t, nil
 }
 
 // maybeBlank reports whether the inside of a string literal may be nothing but white
@@ -57,9 +61,10 @@ func maybeBlank(inside string) bool {
 }
 
 // textBlock reads a string as a text block.
-func (p *parser) textBlock(b *Block) (err *Error) {
+func (p *parser) textBlock(b *Block) *Error {
 	b.Kind = KindText
-	b.TextSpan, b.Text, b.Escaped, err = p.longText()
+	t, err := p.longText()
+	t.settle(b)
 	b.Span = b.TextSpan
 	return err
 }
@@ -69,7 +74,7 @@ func decodeTexts(blocks []Block) {
 	for i := range blocks {
 		b := &blocks[i]
 		if b.Escaped {
-			b.Text, b.Input, b.Escaped = unescape(b.Text), unescape(b.Input), false
+			b.Text, b.Input, b.Escaped, b.Uncommon = unescape(b.Text), unescape(b.Input), false, false
 		}
 		decodeTexts(b.Result)
 	}

@@ -112,6 +112,9 @@ func TestStringsOfEveryLengthReadTheSameInAnOutline(t *testing.T) {
 			if span != at && err == nil || cmp.Diff(wantErr, err) != "" || err == nil && fast.escaped != strings.Contains(src, `\`) {
 				t.Fatalf("%q: %v, %v, escaped %t; text says %v, %v", src, span, err, fast.escaped, at, wantErr)
 			}
+			if want := strings.Contains(src, `\u`) || strings.Contains(src, `\/`); err == nil && fast.uncommon != want {
+				t.Fatalf("%q: uncommon escapes %t, want %t", src, fast.uncommon, want)
+			}
 		}
 	}
 }

@@ -313,6 +313,12 @@ func (p *parser) definition(t *Tool, key string, f *field) *Error {
 		return f.raw(&t.Schema)
 	case "cache_control":
 		return f.mark(&t.Mark)
+	case "default_config": // of a toolset
+		return p.strayIn()
+	case "configs":
+		if p.peek() == '{' {
+			return p.fields(func(string, *field) *Error { return p.strayIn() })
+		}
 	}
 	_, err := p.skip()
 	return err
@@ -379,7 +385,7 @@ func (f *field) textAt(dst *sideText) *Error {
 		return err
 	}
 	var err *Error
-	dst.at, dst.text, dst.escaped, err = f.p.longText()
+	*dst, err = f.p.longText()
 	return err
 }
 
@@ -467,6 +473,27 @@ func (p *parser) stray(blocks []Block) {
 			p.strays = append(p.strays, blocks[i].Mark)
 		}
 	}
+}
+
+// strayIn reads a value that is of no interest but for a mark on it.
+func (p *parser) strayIn() *Error {
+	p.space()
+	if p.peek() != '{' {
+		_, err := p.skip()
+		return err
+	}
+	var mark *Mark
+	err := p.fields(func(key string, f *field) *Error {
+		if key == "cache_control" {
+			return f.mark(&mark)
+		}
+		_, err := p.skip()
+		return err
+	})
+	if mark != nil {
+		p.strays = append(p.strays, mark)
+	}
+	return err
 }
 
 // fields visits the members of an object that the domain model interprets, and

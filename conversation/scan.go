@@ -18,6 +18,7 @@ type scanner struct {
 	depth     int
 	maxDepth  int
 	escaped   bool   // whether the last string has an escape
+	uncommon  bool   // whether it has one that isCommonEscape does not know
 	surrogate int    // offset of a lone surrogate escape, -1 when none was met
 	decoded   []byte // room for text: what is decoded here stays here
 }
@@ -150,7 +151,7 @@ func (s *scanner) str() (Span, *Error) {
 	if start >= len(src) || src[start] != '"' {
 		return Span{}, s.unexpected("a string")
 	}
-	s.escaped = false
+	s.escaped, s.uncommon = false, false
 	at := start + 1
 	for {
 		at = s.common(at)
@@ -195,7 +196,7 @@ func (s *scanner) common(at int) int {
 			continue
 		}
 		at += bits.TrailingZeros64(found) / 8
-		if src[at] != '\\' || at+1 >= len(src) || !isSimpleEscape(src[at+1]) {
+		if src[at] != '\\' || at+1 >= len(src) || !isCommonEscape(src[at+1]) {
 			return at
 		}
 		at += 2
@@ -289,11 +290,12 @@ func simpleEscape(c byte) byte {
 	}
 }
 
-// isSimpleEscape reports whether simpleEscape knows c. It has no branch that depends on
-// which one it is: in code they come in no order that a processor could learn.
-func isSimpleEscape(c byte) bool {
-	const low = 1<<'"' | 1<<'/'
-	const high = 1<<('\\'-64) | 1<<('b'-64) | 1<<('f'-64) | 1<<('n'-64) | 1<<('r'-64) | 1<<('t'-64)
+// isCommonEscape reports whether c commonly follows a backslash: nearly everybody
+// writes these escapes, and writes them alike. It has no branch that depends on which
+// one it is: in code they come in no order that a processor could learn.
+func isCommonEscape(c byte) bool {
+	const low = 1 << '"'
+	const high = 1<<('\\'-64) | 1<<('n'-64) | 1<<('r'-64) | 1<<('t'-64)
 	bits := uint64(low)
 	if c >= 64 {
 		bits = high
@@ -368,6 +370,7 @@ func (s *scanner) escape() *Error {
 	if at+1 >= len(s.src) {
 		return s.fail(len(s.src), "JSON ends inside an escape")
 	}
+	s.uncommon = s.uncommon || !isCommonEscape(s.src[at+1])
 	switch s.src[at+1] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		s.pos += 2

@@ -24,6 +24,7 @@ func (s *Server) ApplyCacheControl(ctx context.Context, in *elbowroomv1.ApplyCac
 	}
 	f.apply(placed.Rewrite)
 	out := render(f, in.GetView())
+	s.telemetry.PassedThrough(ctx, f.altered())
 	marks := marksOf(placed)
 	return &elbowroomv1.ApplyCacheControlResponse{
 		Conversation:   out.conversation,
@@ -59,7 +60,9 @@ type cacheFields interface {
 	GetConversation() *elbowroomv1.Conversation
 }
 
-func (s *Server) place(ctx context.Context, in cacheFields, c *conversation.Conversation) (*breakpoints.Result, error) {
+func (s *Server) place(ctx context.Context, in cacheFields, c *conversation.Conversation) (placed *breakpoints.Result, err error) {
+	ctx, done := s.telemetry.Placement(ctx, c)
+	defer func() { done(placed) }()
 	model := s.model(ctx, in.GetModel(), c)
 	sizes, err := s.prefixSizes(ctx, c, model)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
@@ -31,18 +32,18 @@ func (e *baseUnknownError) Error() string {
 	return "conversation.native.delta.base: no body with the digest " + hex.EncodeToString(e.base) + " is held; send it in full"
 }
 
-// tooLargeError is a body that a delta makes larger than a request may be.
+// tooLargeError are bodies that deltas make larger, together, than a request may be.
 type tooLargeError struct{ size, limit int64 }
 
 func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("conversation.native.delta: the body has %d bytes, the limit is %d", e.size, e.limit)
+	return fmt.Sprintf("conversation.native.delta: made whole, the request has %d bytes, the limit is %d", e.size, e.limit)
 }
 
 // bodies holds native bodies for the deltas of later requests. Losing one costs its
 // caller a second round trip and nothing else.
 type bodies struct {
-	held store.Store // nil holds none
-	// maxBody bounds a body in bytes.
+	held *store.Memory // nil holds none
+	// maxBody bounds the bodies of one request in bytes.
 	maxBody int64
 }
 
@@ -56,6 +57,14 @@ func newBodies(maxBytes int64, maxBody int) (bodies, error) {
 	return b, err
 }
 
+// usage is what is held.
+func (b *bodies) usage() store.Usage {
+	if b.held == nil {
+		return store.Usage{}
+	}
+	return b.held.Usage()
+}
+
 func (b *bodies) keep(ctx context.Context, body string) {
 	digest := sha256.Sum256([]byte(body))
 	// What does not fit is not held, which callers must be ready for.
@@ -67,8 +76,9 @@ func keptKey(ctx context.Context, digest []byte) string {
 	return string(digest) + auth.FromContext(ctx).Tenant
 }
 
-// resolve returns the body that a delta describes.
-func (b *bodies) resolve(ctx context.Context, field string, d *elbowroomv1.NativeDelta) (string, error) {
+// resolve returns the body that a delta describes. before is the size of those that the
+// request has besides.
+func (b *bodies) resolve(ctx context.Context, field string, d *elbowroomv1.NativeDelta, before int64) (string, error) {
 	var base []byte
 	found := false
 	if b.held != nil {
@@ -80,7 +90,7 @@ func (b *bodies) resolve(ctx context.Context, field string, d *elbowroomv1.Nativ
 	if !found {
 		return "", &baseUnknownError{base: d.GetBase()}
 	}
-	size, at := int64(len(base)), int64(0)
+	size, at := before+int64(len(base)), int64(0)
 	splices := make([]conversation.Splice, len(d.GetSplices()))
 	for i, sp := range d.GetSplices() {
 		offset, length := sp.GetOffset(), sp.GetLength()
@@ -113,11 +123,12 @@ func (s *Server) expand(ctx context.Context, req any, _ *grpc.UnaryServerInfo, h
 	var kept []string
 	for _, n := range nativesOf(req) {
 		if d := n.native.GetDelta(); d != nil {
-			body, err := s.bodies.resolve(ctx, n.field+".delta", d)
+			body, err := s.bodies.resolve(ctx, n.field+".delta", d, grown)
 			if err != nil {
 				return nil, s.fail(ctx, err)
 			}
 			if err := s.gate.Acquire(int64(len(body))); err != nil {
+				s.telemetry.Refused(ctx, "bodies", status.Code(err))
 				return nil, err
 			}
 			grown += int64(len(body))

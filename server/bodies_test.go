@@ -155,3 +155,41 @@ func TestABadDeltaIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Each turn goes on from the body of the turn before, of which there is no room for many.
+func TestALongConversationFindsItsBaseWhenTheRoomIsFull(t *testing.T) {
+	f := start(t, func(o *server.Options) { o.Limits.MaxKeptBytes = 64 << 10 })
+	bodies := turns(200)
+	kept := anthropic(bodies[0])
+	kept.Native.Keep = true
+	if _, err := f.client.ApplyCacheControl(t.Context(), &elbowroomv1.ApplyCacheControlRequest{Conversation: kept}); err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i < len(bodies); i++ {
+		delta := &elbowroomv1.ApplyCacheControlRequest{Conversation: sent(deltaTo(bodies[i-1], bodies[i]), true)}
+		if _, err := f.client.ApplyCacheControl(t.Context(), delta); err != nil {
+			t.Fatalf("turn %d: %v", i, err)
+		}
+	}
+}
+
+// A base is named as often as there are requests in a sequence, and each makes a whole body of it.
+func TestTheDeltasOfOneRequestAreBoundTogether(t *testing.T) {
+	body := turns(20)[19]
+	f := start(t, func(o *server.Options) { o.Limits.MaxMessageBytes = 5*len(body) + 100 })
+	kept := anthropic(body)
+	kept.Native.Keep = true
+	if _, err := f.client.CountTokens(t.Context(), &elbowroomv1.CountTokensRequest{Conversation: kept}); err != nil {
+		t.Fatal(err)
+	}
+	digest := sha256.Sum256([]byte(body))
+	for n, want := range map[int]codes.Code{5: codes.OK, 6: codes.ResourceExhausted} {
+		in := &elbowroomv1.SimulateCacheRequest{}
+		for range n {
+			in.Requests = append(in.Requests, &elbowroomv1.SimulatedRequest{Conversation: sent(&elbowroomv1.NativeDelta{Base: digest[:]}, false)})
+		}
+		if _, err := f.client.SimulateCache(t.Context(), in); status.Code(err) != want {
+			t.Errorf("%d deltas: %v, want %v", n, err, want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/elbowroom/elbowroom/breakpoints"
 	"github.com/elbowroom/elbowroom/breakpoints/simulator"
 	"github.com/elbowroom/elbowroom/compressor"
+	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -18,8 +19,8 @@ const outputMultiple = 5
 
 // pricing is what a compression's effect on the provider's cache is priced by.
 type pricing struct {
-	conversation *elbowroomv1.Conversation
-	model        tokens.Model
+	format conversation.Format
+	model  tokens.Model
 	// changed is the offset of the first changed byte, noChange for none.
 	changed int
 	// layout is the way to the model; where it is not known, that which the form and the model suggest.
@@ -38,7 +39,7 @@ func (s *Server) priceChange(out *elbowroomv1.CompressionReport, res *compressor
 		effect.FirstChangedByte = new(int64(by.changed))
 	}
 	if by.layout == breakpoints.LayoutUnset {
-		by.layout = simulator.LayoutOf(&by.model, by.conversation.GetNative().GetFormat() == elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES)
+		by.layout = simulator.LayoutOf(&by.model, by.format)
 	}
 	if by.life == 0 {
 		by.life = s.lifeOf(elbowroomv1.CacheTtl_CACHE_TTL_UNSPECIFIED)

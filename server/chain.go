@@ -50,14 +50,15 @@ func (s *Server) links() ([]link, error) {
 	})
 	guarded := selector.MatchFunc(func(_ context.Context, c interceptors.CallMeta) bool { return !s.isPublic(c.Service) })
 	logger, options := s.callLogger()
+	pay, admit := s.refusals("quota", s.quota.Unary), s.refusals("admission", s.gate.Unary)
 	onPanic := recovery.WithRecoveryHandlerContext(s.recovered)
 	return []link{
 		{"logging", selector.UnaryServerInterceptor(logging.UnaryServerInterceptor(logger, options...), ours),
 			selector.StreamServerInterceptor(logging.StreamServerInterceptor(logger, options...), ours)},
 		{"recovery", recovery.UnaryServerInterceptor(onPanic), recovery.StreamServerInterceptor(onPanic)},
-		{"auth", selector.UnaryServerInterceptor(s.authenticate, guarded), selector.StreamServerInterceptor(s.authenticateStream, guarded)},
-		{"quota", selector.UnaryServerInterceptor(s.quota.Unary, ours), streaming(s.quota.Unary)},
-		{"admission", selector.UnaryServerInterceptor(s.gate.Unary, ours), streaming(s.gate.Unary)},
+		{"auth", selector.UnaryServerInterceptor(s.refusals("auth", s.authenticate), guarded), selector.StreamServerInterceptor(s.authenticateStream, guarded)},
+		{"quota", selector.UnaryServerInterceptor(pay, ours), streaming(pay)},
+		{"admission", selector.UnaryServerInterceptor(admit, ours), streaming(admit)},
 		{"validation", selector.UnaryServerInterceptor(s.convert(validate), ours), streaming(s.convert(validate))},
 		{"bodies", selector.UnaryServerInterceptor(s.expand, ours), streaming(s.expand)},
 	}, nil
@@ -84,11 +85,32 @@ func (s *Server) authenticate(ctx context.Context, req any, info *grpc.UnaryServ
 	})
 }
 
+// refusals records the calls that an interceptor turns away.
+func (s *Server) refusals(by string, inner grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		passed := false
+		resp, err := inner(ctx, req, info, func(ctx context.Context, req any) (any, error) {
+			passed = true
+			return handler(ctx, req)
+		})
+		if err != nil && !passed {
+			s.telemetry.Refused(ctx, by, status.Code(err))
+		}
+		return resp, err
+	}
+}
+
 func (s *Server) authenticateStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	return s.auth.Stream(srv, stream, info, func(srv any, stream grpc.ServerStream) error {
+	passed := false
+	err := s.auth.Stream(srv, stream, info, func(srv any, stream grpc.ServerStream) error {
+		passed = true
 		logTenant(stream.Context())
 		return handler(srv, stream)
 	})
+	if err != nil && !passed {
+		s.telemetry.Refused(stream.Context(), "auth", status.Code(err))
+	}
+	return err
 }
 
 func logTenant(ctx context.Context) {

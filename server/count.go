@@ -17,13 +17,16 @@ func (s *Server) CountTokens(ctx context.Context, in *elbowroomv1.CountTokensReq
 	var c *conversation.Conversation
 	var model tokens.Model
 	var err error
+	var done func(*tokens.Report)
 	if in.Text != nil {
+		ctx, done = s.telemetry.Count(ctx, nil)
 		model = s.model(ctx, in.GetModel(), nil)
 		report, err = s.counter.CountText(ctx, in.GetText(), model)
 	} else {
 		if c, err = formOf(in.GetConversation(), elbowroomv1.View_VIEW_FULL).read(s.limits); err != nil {
 			return nil, s.fail(ctx, err)
 		}
+		ctx, done = s.telemetry.Count(ctx, c)
 		model = s.model(ctx, in.GetModel(), c)
 		warnings = c.Warnings
 		if u := in.GetLastUsage(); u != nil {
@@ -38,6 +41,7 @@ func (s *Server) CountTokens(ctx context.Context, in *elbowroomv1.CountTokensReq
 			report, err = s.counter.Count(ctx, c, model)
 		}
 	}
+	done(&report)
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}

@@ -19,6 +19,8 @@ type form interface {
 	// firstChange is the offset of the first byte that apply changed, [noChange] where
 	// there is none or the form has no bytes.
 	firstChange() int
+	// altered is how many bytes apply changed of what was to be kept.
+	altered() int
 	// full returns the conversation as it is now.
 	full() *elbowroomv1.Conversation
 	// edits returns what leads from the request's conversation to this one, nothing

@@ -8,6 +8,8 @@ import (
 	"net/http"
 
 	"google.golang.org/grpc"
+
+	"github.com/elbowroom/elbowroom/internal/telemetry"
 )
 
 // Warm loads what the first call would otherwise wait for: the vocabulary that
@@ -22,10 +24,22 @@ func (s *Server) Warm(ctx context.Context) error {
 // Serve answers calls on the listener until [Server.Shutdown], after which it
 // returns nil. It closes the listener.
 func (s *Server) Serve(lis net.Listener) error {
+	s.serving.Store(true)
 	if err := s.grpc.Serve(lis); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 		return fmt.Errorf("serve %s: %w", lis.Addr(), err)
 	}
 	return nil
+}
+
+// Ready reports whether the server is serving and not draining.
+func (s *Server) Ready() bool { return s.serving.Load() && !s.gate.Draining() }
+
+// held is what the server holds at the moment.
+func (s *Server) held() telemetry.Held {
+	kept := s.bodies.usage()
+	return telemetry.Held{
+		InFlight: s.gate.InFlight(), Limit: s.gate.Limit(), Bodies: int64(kept.Entries), BodyBytes: kept.Bytes,
+	}
 }
 
 // Handler is the server as an HTTP handler that speaks gRPC, for the HTTP edge: what

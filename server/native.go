@@ -26,6 +26,7 @@ type nativeForm struct {
 	program     []conversation.Op
 	// changed is where the first rewrite began, noChange before it.
 	changed int
+	kept    keeping
 }
 
 func newNativeForm(in *elbowroomv1.NativeRequest, view elbowroomv1.View) *nativeForm {
@@ -52,6 +53,7 @@ func (f *nativeForm) read(limits conversation.Limits) (*conversation.Conversatio
 	if err != nil {
 		return nil, &requestError{field: f.field(), message: -1, err: err}
 	}
+	f.kept.c = c
 	return c, nil
 }
 
@@ -73,6 +75,7 @@ func (f *nativeForm) apply(rw *conversation.Rewrite) {
 	}
 	f.settle()
 	f.pending = splices
+	f.kept.splices(rw, splices)
 	switch {
 	case !f.wantEdits && !f.wantSplices:
 		return
@@ -99,6 +102,8 @@ func (f *nativeForm) settle() {
 }
 
 func (f *nativeForm) firstChange() int { return f.changed }
+
+func (f *nativeForm) altered() int { return f.kept.changed }
 
 func (f *nativeForm) full() *elbowroomv1.Conversation {
 	f.settle()

@@ -17,7 +17,7 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 		return nil, s.fail(ctx, err)
 	}
 	req := s.compressRequest(ctx, in, c)
-	res, err := s.compressor.Compress(ctx, req)
+	res, err := s.recorded(ctx, req)
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
@@ -35,10 +35,11 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 	}
 	report := reportOf(res)
 	s.priceChange(report, res, pricing{
-		conversation: in.GetConversation(), model: req.Model, changed: changed, layout: placed.Layout, life: s.lifeOf(in.GetTtl()),
+		format: c.Format, model: req.Model, changed: changed, layout: placed.Layout, life: s.lifeOf(in.GetTtl()),
 	})
 	f.apply(placed.Rewrite)
 	out := render(f, in.GetView())
+	s.telemetry.PassedThrough(ctx, f.altered())
 	marks := marksOf(placed)
 	return &elbowroomv1.PrepareResponse{
 		Outcome:          elbowroomv1.Outcome(res.Outcome),

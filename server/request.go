@@ -67,6 +67,10 @@ func (s *Server) model(ctx context.Context, name string, c *conversation.Convers
 		name = c.Model
 	}
 	model := s.registry.Lookup(name)
+	// A name that says its window ("my-model[1m]") keeps it.
+	if s.window > 0 && !model.Known && model.ContextWindow == tokens.DefaultContextWindow {
+		model.ContextWindow = s.window
+	}
 	model.Scope = auth.FromContext(ctx).Tenant
 	return model
 }

@@ -588,3 +588,33 @@ func TestOptionsOfBreakpointsReachThePlacer(t *testing.T) {
 		t.Error("EXISTING_MARKS_RESPECT changed the marks")
 	}
 }
+
+func TestTheWindowOfUnknownModelsIsTheServers(t *testing.T) {
+	f := start(t, func(o *server.Options) { o.UnknownWindow = 32_000 })
+	tests := []struct {
+		name, model string
+		asked, want int32
+	}{
+		{"an unknown model", "our-own-model", 0, 32_000},
+		{"no model", "", 0, 32_000},
+		{"the request's word counts more", "our-own-model", 16_000, 16_000},
+		{"so does the name's", "our-own-model[1m]", 0, 1_000_000},
+		{"a known model has its own", "gpt-4o", 0, 128_000},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := f.client.Compress(t.Context(), &elbowroomv1.CompressRequest{
+				Model: tt.model, ContextWindow: tt.asked,
+				Conversation: &elbowroomv1.Conversation{Messages: []*elbowroomv1.Message{{
+					Role: elbowroomv1.Role_ROLE_USER, Blocks: []*elbowroomv1.Block{{Kind: &elbowroomv1.Block_Text{Text: "hi"}}},
+				}}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := out.GetReport().GetContextWindow(); got != tt.want {
+				t.Errorf("window %d, want %d", got, tt.want)
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -21,6 +22,7 @@ import (
 	"github.com/elbowroom/elbowroom/breakpoints"
 	"github.com/elbowroom/elbowroom/breakpoints/simulator"
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 	"github.com/elbowroom/elbowroom/server/interceptors/quota"
@@ -89,8 +91,13 @@ type Options struct {
 	Counter    *tokens.Counter
 	Registry   *tokens.Registry
 	Log        *slog.Logger
+	// Telemetry records what calls do. Nil records nothing.
+	Telemetry *telemetry.Recorder
 	// Providers answers METHOD_PROVIDER. Nil asks nobody: every count is the local one.
 	Providers *provider.Counter
+	// UnknownWindow is the context window of models that are not known, in tokens.
+	// 0: [tokens.DefaultContextWindow].
+	UnknownWindow int
 	// CacheTTL is the life of breakpoints where a request names none.
 	CacheTTL breakpoints.TTL
 	// Caches are the layouts, rules and prices of prompt caches. Default: those built in.
@@ -116,7 +123,9 @@ type Server struct {
 	counter    *tokens.Counter
 	providers  *provider.Counter
 	registry   *tokens.Registry
+	window     int // of unknown models, 0: the registry's
 	log        *slog.Logger
+	telemetry  *telemetry.Recorder
 	cacheTTL   breakpoints.TTL
 	layouts    *breakpoints.Layouts
 	caches     *simulator.Tables
@@ -127,6 +136,7 @@ type Server struct {
 	openReflection bool
 	quota          *quota.Keeper
 	gate           *admission.Gate
+	serving        atomic.Bool
 	bodies         bodies
 
 	grpc   *grpc.Server
@@ -160,7 +170,9 @@ func New(o Options) (*Server, error) {
 		counter:    o.Counter,
 		providers:  o.Providers,
 		registry:   o.Registry,
+		window:     o.UnknownWindow,
 		log:        o.Log,
+		telemetry:  o.Telemetry,
 		cacheTTL:   o.CacheTTL,
 		layouts:    o.Caches.Layouts(),
 		caches:     o.Caches,
@@ -183,6 +195,12 @@ func New(o Options) (*Server, error) {
 	options, err := s.interceptors()
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
+	}
+	if s.telemetry != nil {
+		if err := s.telemetry.WatchServer(s.held); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
+		}
+		options = append(options, grpc.StatsHandler(s.telemetry.ServerHandler("/"+elbowroomv1.ContextService_ServiceDesc.ServiceName+"/")))
 	}
 	if o.TLS != nil {
 		options = append(options, grpc.Creds(credentials.NewTLS(o.TLS)))

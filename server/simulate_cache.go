@@ -10,7 +10,6 @@ import (
 
 	"github.com/elbowroom/elbowroom/breakpoints"
 	"github.com/elbowroom/elbowroom/breakpoints/simulator"
-	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -64,7 +63,7 @@ func (s *Server) simulated(ctx context.Context, in *elbowroomv1.SimulateCacheReq
 	case r.GetConversation().GetNative().GetFormat() == elbowroomv1.Format_FORMAT_BEDROCK_CONVERSE:
 		layout = breakpoints.LayoutBedrock
 	default:
-		layout = simulator.LayoutOf(&model, c.Format == conversation.FormatAnthropicMessages)
+		layout = simulator.LayoutOf(&model, c.Format)
 	}
 	var sizes *simulator.Sizes
 	if !in.GetEstimateOnly() {

@@ -408,3 +408,44 @@ func TestSimulateCacheOfOpenAIWithoutBreakpoints(t *testing.T) {
 		t.Errorf("an unknown model on a named route: %v", got)
 	}
 }
+
+// What ApplyCacheControl marks is simulated by the rules it was marked for, whatever the model is called.
+func TestSimulateCacheGuessesTheLayoutThatMarksAreSetFor(t *testing.T) {
+	f := start(t, nil)
+	text := strings.ReplaceAll(prose(1, 9000), "\n", " ")
+	messages := `[{"role":"user","content":"` + text + `"}]`
+	typed := &elbowroomv1.Conversation{Messages: []*elbowroomv1.Message{{
+		Role: elbowroomv1.Role_ROLE_USER, Blocks: []*elbowroomv1.Block{{Kind: &elbowroomv1.Block_Text{Text: text}}},
+	}}}
+	for _, c := range []struct {
+		name, model string
+		in          *elbowroomv1.Conversation
+	}{
+		{"no model", "", anthropic(messages)},
+		{"a name of the caller's own", "our-deployment", anthropic(messages)},
+		{"a model of another vendor", "qwen3-coder", anthropic(messages)},
+		{"a vendor with a wire of its own", "minimax-m2.5", anthropic(messages)},
+		{"the typed form", "claude-sonnet-5-5", typed},
+		{"OpenAI chat", "anthropic/claude-sonnet-5.5", openai(messages)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			marked, err := f.client.ApplyCacheControl(t.Context(), &elbowroomv1.ApplyCacheControlRequest{Conversation: c.in, Model: c.model})
+			if err != nil {
+				t.Fatal(err)
+			}
+			one := &elbowroomv1.SimulatedRequest{Conversation: marked.GetConversation()}
+			again := &elbowroomv1.SimulatedRequest{Conversation: marked.GetConversation(), StartMs: 60_000}
+			resp, err := f.client.SimulateCache(t.Context(), &elbowroomv1.SimulateCacheRequest{Model: c.model, Requests: []*elbowroomv1.SimulatedRequest{one, again}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			second := resp.GetTurns()[1]
+			if second.GetLayout() != marked.GetLayout() || marked.GetLayout() == elbowroomv1.Layout_LAYOUT_UNSPECIFIED {
+				t.Errorf("marked for %v, simulated as %v", marked.GetLayout(), second.GetLayout())
+			}
+			if second.GetSplit().GetReadTokens() == 0 {
+				t.Errorf("nothing is read again: %v", second.GetSplit())
+			}
+		})
+	}
+}

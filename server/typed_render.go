@@ -12,6 +12,7 @@ import (
 type typedForm struct {
 	request *elbowroomv1.Conversation
 	result  typedResult
+	kept    keeping
 }
 
 func (f *typedForm) read(limits conversation.Limits) (*conversation.Conversation, error) {
@@ -19,10 +20,15 @@ func (f *typedForm) read(limits conversation.Limits) (*conversation.Conversation
 }
 
 func (f *typedForm) apply(rw *conversation.Rewrite) {
-	if !rw.Empty() {
-		f.result = f.result.render(rw)
+	if rw.Empty() {
+		return
 	}
+	before := f.result
+	f.result = before.render(rw)
+	f.kept.messages(rw, before, f.result)
 }
+
+func (f *typedForm) altered() int { return f.kept.changed }
 
 func (f *typedForm) full() *elbowroomv1.Conversation { return f.result.conversation }
 

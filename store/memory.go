@@ -1,14 +1,13 @@
 package store
 
 import (
+	"container/list"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
-
-	"github.com/maypok86/otter/v2"
 )
 
 // The defaults of [MemoryOptions].
@@ -17,10 +16,10 @@ const (
 	DefaultMaxEntries = 100_000
 )
 
-// entryOverhead is what an entry costs beside its key and value, in bytes: the
-// hash table's node, the policy's links and two slice headers. It is an estimate
+// entryOverhead is what an entry costs beside its key and value, in bytes: its
+// places in map and list and the headers of key and value. It is an estimate
 // on the high side for a 64-bit machine, so that the bound is kept in fact.
-const entryOverhead = 160
+const entryOverhead = 200
 
 // MemoryOptions bound a [Memory]. The zero value takes the defaults.
 type MemoryOptions struct {
@@ -33,21 +32,27 @@ type MemoryOptions struct {
 }
 
 // Memory is a [Store] in the memory of this process, bounded by bytes and by
-// entries. What was used least, lately and often, goes first. It runs no
-// goroutine of its own and needs no closing.
+// entries. What was not used for longest goes first. (A policy that keeps what was used
+// often would turn away what is new, and it is the newest entry that the next turn of a
+// conversation asks for.) It runs no goroutine of its own and needs no closing.
 type Memory struct {
-	cache    *otter.Cache[string, entry]
 	now      func() time.Time
 	maxBytes int64
 	// share is the least weight of an entry: with it the bound on bytes is a bound
 	// on entries too, and one policy keeps both.
 	share int64
+
+	mu    sync.Mutex
+	bytes int64
+	byKey map[string]*list.Element
+	order *list.List // of *entry, the one used last in front
 }
 
+// entry is never changed once it is held.
 type entry struct {
+	key   string
 	value []byte
-	// ttl is the life that the last write gave it, until its end; zero for none.
-	ttl   time.Duration
+	// until is the end of its life; zero for none.
 	until time.Time
 }
 
@@ -67,21 +72,10 @@ func NewMemory(o MemoryOptions) (*Memory, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Memory{now: o.Now, maxBytes: o.MaxBytes, share: (o.MaxBytes + o.MaxEntries - 1) / o.MaxEntries}
-	cache, err := otter.New(&otter.Options[string, entry]{
-		MaximumWeight: uint64(o.MaxBytes),
-		Weigher:       func(key string, e entry) uint32 { return uint32(min(m.weight(key, e.value), math.MaxUint32)) },
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, entry]) time.Duration {
-			return e.Value.ttl
-		}),
-		Clock:    clock{o.Now},
-		Executor: func(fn func()) { fn() },
-	})
-	if err != nil {
-		return nil, fmt.Errorf("new memory store: %w", err)
-	}
-	m.cache = cache
-	return m, nil
+	return &Memory{
+		now: o.Now, maxBytes: o.MaxBytes, share: (o.MaxBytes + o.MaxEntries - 1) / o.MaxEntries,
+		byKey: make(map[string]*list.Element), order: list.New(),
+	}, nil
 }
 
 // Get implements [Store].
@@ -89,8 +83,10 @@ func (m *Memory) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	e, found := m.cache.GetIfPresent(key)
-	if !found {
+	m.mu.Lock()
+	e := m.find(key)
+	m.mu.Unlock()
+	if e == nil {
 		return nil, false, nil
 	}
 	return slices.Clone(e.value), true, nil
@@ -102,23 +98,72 @@ func (m *Memory) Set(ctx context.Context, key string, value []byte, ttl time.Dur
 		return err
 	}
 	if m.weight(key, value) > m.maxBytes {
-		m.cache.Invalidate(key)
+		m.remove(key)
 		return fmt.Errorf("%w: %d bytes, capacity %d", ErrTooLarge, len(key)+len(value), m.maxBytes)
 	}
-	m.cache.Set(key, m.entry(value, ttl))
+	e := m.entry(key, value, ttl)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hold(e)
 	return nil
 }
 
 // entry is a value of its own with its life. A value that is present and empty stays
 // apart from none at all.
-func (m *Memory) entry(value []byte, ttl time.Duration) entry {
-	e := entry{value: append([]byte{}, value...), ttl: ttl}
-	if ttl <= 0 {
-		e.ttl = math.MaxInt64
-	} else {
+func (m *Memory) entry(key string, value []byte, ttl time.Duration) *entry {
+	e := &entry{key: key, value: append([]byte{}, value...)}
+	if ttl > 0 {
 		e.until = m.now().Add(ttl)
 	}
 	return e
+}
+
+// find returns the entry of a key that is alive, nil for none, and counts that as a use.
+func (m *Memory) find(key string) *entry {
+	at := m.byKey[key]
+	if at == nil {
+		return nil
+	}
+	if m.expired(at) {
+		m.drop(at)
+		return nil
+	}
+	m.order.MoveToFront(at)
+	return at.Value.(*entry)
+}
+
+// hold puts an entry in the place of the one of its key, and makes room for it.
+func (m *Memory) hold(e *entry) {
+	if at := m.byKey[e.key]; at != nil {
+		m.drop(at)
+	}
+	m.byKey[e.key] = m.order.PushFront(e)
+	m.bytes += m.weight(e.key, e.value)
+	for m.bytes > m.maxBytes || m.expired(m.order.Back()) {
+		m.drop(m.order.Back())
+	}
+}
+
+func (m *Memory) expired(at *list.Element) bool {
+	if at == nil {
+		return false
+	}
+	until := at.Value.(*entry).until
+	return !until.IsZero() && !m.now().Before(until)
+}
+
+func (m *Memory) drop(at *list.Element) {
+	e := m.order.Remove(at).(*entry)
+	delete(m.byKey, e.key)
+	m.bytes -= m.weight(e.key, e.value)
+}
+
+func (m *Memory) remove(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at := m.byKey[key]; at != nil {
+		m.drop(at)
+	}
 }
 
 // Claim implements [Store].
@@ -129,8 +174,14 @@ func (m *Memory) Claim(ctx context.Context, key string, value []byte, ttl time.D
 	if m.weight(key, value) > m.maxBytes {
 		return false, fmt.Errorf("%w: %d bytes, capacity %d", ErrTooLarge, len(key)+len(value), m.maxBytes)
 	}
-	_, claimed := m.cache.SetIfAbsent(key, m.entry(value, ttl))
-	return claimed, nil
+	e := m.entry(key, value, ttl)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.find(key) != nil {
+		return false, nil
+	}
+	m.hold(e)
+	return true, nil
 }
 
 // Add implements [Store].
@@ -138,27 +189,23 @@ func (m *Memory) Add(ctx context.Context, key string, n int64, ttl time.Duration
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	var sum int64
-	var err error
-	m.cache.Compute(key, func(old entry, found bool) (entry, otter.ComputeOp) {
-		before := int64(0)
-		if found {
-			if before, err = strconv.ParseInt(string(old.value), 10, 64); err != nil {
-				err = fmt.Errorf("%w: %.40q", ErrNoNumber, old.value)
-				return old, otter.CancelOp
-			}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old := m.find(key)
+	before := int64(0)
+	if old != nil {
+		var err error
+		if before, err = strconv.ParseInt(string(old.value), 10, 64); err != nil {
+			return 0, fmt.Errorf("%w: %.40q", ErrNoNumber, old.value)
 		}
-		sum = before + n
-		fresh := m.entry(strconv.AppendInt(nil, sum, 10), ttl)
-		if found {
-			fresh.ttl, fresh.until = old.ttl, old.until
-			if !old.until.IsZero() {
-				fresh.ttl = old.until.Sub(m.now())
-			}
-		}
-		return fresh, otter.WriteOp
-	})
-	return sum, err
+	}
+	sum := before + n
+	fresh := m.entry(key, strconv.AppendInt(nil, sum, 10), ttl)
+	if old != nil {
+		fresh.until = old.until
+	}
+	m.hold(fresh)
+	return sum, nil
 }
 
 // Delete implements [Store].
@@ -166,7 +213,7 @@ func (m *Memory) Delete(ctx context.Context, key string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	m.cache.Invalidate(key)
+	m.remove(key)
 	return nil
 }
 
@@ -180,18 +227,11 @@ type Usage struct {
 
 // Usage returns what the store holds.
 func (m *Memory) Usage() Usage {
-	return Usage{Entries: m.cache.EstimatedSize(), Bytes: int64(m.cache.WeightedSize())}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return Usage{Entries: m.order.Len(), Bytes: m.bytes}
 }
 
 func (m *Memory) weight(key string, value []byte) int64 {
 	return max(int64(len(key)+len(value)+entryOverhead), m.share)
 }
-
-// clock gives the cache its time. It never ticks: an expired entry is invisible
-// at once and its memory goes with the next writes, which the bounds make
-// enough.
-type clock struct{ now func() time.Time }
-
-func (c clock) NowNano() int64 { return c.now().UnixNano() }
-
-func (c clock) Tick(time.Duration) <-chan time.Time { return nil }

@@ -127,3 +127,20 @@ func TestMemoryFreesExpiredEntries(t *testing.T) {
 		t.Errorf("%d entries are held after 500 of 1000 expired", u.Entries)
 	}
 }
+
+// A conversation comes back for its newest entry, however many there were before.
+func TestNewEntriesArePutBeforeOldOnesWhenTheRoomIsFull(t *testing.T) {
+	m, _ := open(t, store.MemoryOptions{MaxBytes: 100 << 10})
+	value := bytes.Repeat([]byte("x"), 1000)
+	for i := range 1000 {
+		key := fmt.Sprint(i)
+		if err := m.Set(t.Context(), key, value, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		for back := range min(i, 50) {
+			if _, found, err := m.Get(t.Context(), fmt.Sprint(i-back)); err != nil || !found {
+				t.Fatalf("the entry written %d writes ago is gone (%v)", back, err)
+			}
+		}
+	}
+}

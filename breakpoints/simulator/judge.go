@@ -102,9 +102,15 @@ func (st *step) overlooked(f *Finding, at int) {
 		f.Fix = "mark the block the previous request ended with, and the last block"
 		return
 	}
-	f.Code = CodeLookbackOverflow
-	f.Detail = detail("the same prefix is cached %d positions before the next mark; a mark looks back over %d, its own included", st.pos[st.marks[next].Block]-st.pos[at], st.req.Rules.Window)
 	f.Fix = detail("mark %v too, where the previous request ended", st.prompt.Blocks[at].At)
+	distance := st.pos[st.marks[next].Block] - st.pos[at]
+	if window := st.req.Rules.Window; window == 0 || distance < window {
+		f.Code = CodeNoMarker
+		f.Detail = "the same prefix is cached, but it ends within a run of calls or results, which counts as one position, and no mark stands at its end"
+		return
+	}
+	f.Code = CodeLookbackOverflow
+	f.Detail = detail("the same prefix is cached %d positions before the next mark; a mark looks back over %d, its own included", distance, st.req.Rules.Window)
 }
 
 // fresh reports whether the entry at a block is this request's own and there was none before it.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/elbowroom/elbowroom/breakpoints"
+	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -174,11 +175,24 @@ func stripsThinking(model *tokens.Model) bool {
 	}
 }
 
-// LayoutOf guesses the layout of a request that names none: Claude over Anthropic's own API for its own form and over
-// OpenRouter for OpenAI's, else what the model's provider does by itself.
-func LayoutOf(model *tokens.Model, nativeAnthropic bool) breakpoints.Layout {
+// LayoutOf guesses the layout of a request that names none, as [breakpoints.Place] does where that sets marks: what the
+// provider does by itself where it is known to take none, Anthropic's own API for its own form, whatever the model is called
+// there, and for Claude in the typed form; OpenRouter for Claude in OpenAI's form.
+func LayoutOf(model *tokens.Model, format conversation.Format) breakpoints.Layout {
+	switch model.Provider {
+	case "google":
+		return breakpoints.LayoutGemini
+	case "deepseek":
+		return breakpoints.LayoutDeepSeek
+	case "xai":
+		return breakpoints.LayoutXAI
+	case "minimax":
+		return breakpoints.LayoutMiniMax
+	case "moonshot":
+		return breakpoints.LayoutMoonshot
+	}
 	switch {
-	case model.Claude && nativeAnthropic:
+	case format == conversation.FormatAnthropicMessages, model.Claude && format == conversation.FormatTyped:
 		return breakpoints.LayoutAnthropic
 	case model.Claude:
 		return breakpoints.LayoutOpenRouter
@@ -186,18 +200,8 @@ func LayoutOf(model *tokens.Model, nativeAnthropic bool) breakpoints.Layout {
 		return breakpoints.LayoutOpenAI
 	case model.Provider == "openai":
 		return breakpoints.LayoutOpenAIImplicit
-	case model.Provider == "google":
-		return breakpoints.LayoutGemini
-	case model.Provider == "deepseek":
-		return breakpoints.LayoutDeepSeek
-	case model.Provider == "xai":
-		return breakpoints.LayoutXAI
 	case model.Provider == "alibaba":
 		return breakpoints.LayoutAlibaba
-	case model.Provider == "minimax":
-		return breakpoints.LayoutMiniMax
-	case model.Provider == "moonshot":
-		return breakpoints.LayoutMoonshot
 	default:
 		return breakpoints.LayoutUnset
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,22 @@ func TestWindowOfTwentyPositions(t *testing.T) { // worked example 1
 				dollars(t, fmt.Sprint("request ", i+1), report.Outcomes[i].Cost.USD, want)
 			}
 		})
+	}
+}
+
+// The last of the results was empty when the entry was written, so the mark stood before it.
+func TestAnEntryWithinARunIsMissedForWantOfAMark(t *testing.T) {
+	rules, price := lookUp(t, breakpoints.LayoutAnthropic, "claude-opus-5-5", CountingDefault)
+	result := func(name string) Block { return piece(TierMessages, conversation.KindToolResult, name, 1000) }
+	before := []Block{piece(TierMessages, conversation.KindText, "question", 1000), result("one"), result("two")}
+	after := append(slices.Clone(before), piece(TierMessages, conversation.KindText, "answer", 1000))
+	report := mustRun(t, []Request{
+		{Prompt: marked(before, short(1)...), Rules: rules, Price: price},
+		{Prompt: marked(after, short(3)...), Rules: rules, Price: price, Start: time.Minute},
+	})
+	got := report.Outcomes[1]
+	if got.Read != 0 || len(got.Findings) != 1 || got.Findings[0].Code != CodeNoMarker || !strings.Contains(got.Findings[0].Detail, "within a run") {
+		t.Errorf("read %d, findings %+v", got.Read, got.Findings)
 	}
 }
 

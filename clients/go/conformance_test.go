@@ -41,7 +41,7 @@ var calls = map[string]func() proto.Message{
 // runBinary starts the real server until the test ends and returns its address.
 func runBinary(t *testing.T, binary string) string {
 	t.Helper()
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "") //nolint:gosec // the test's own
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "", "--admin-addr", "") //nolint:gosec // the test's own
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

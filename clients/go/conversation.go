@@ -33,16 +33,24 @@ type Conversation struct {
 	mu sync.Mutex
 	// format is told from the first body, unless it is named.
 	format elbowroomv1.Format
-	// given is the last body as the caller gave it, sent as the caller got it back.
-	given, sent layout
+	memory
 	// held is the last body that the server was asked to hold, nil without one.
 	held   []byte
 	misses int
+	// aside is set when the last body is not the one remembered.
+	aside bool
+
+	last                     Turn
+	bytesSent, bytesReceived int64
+}
+
+// memory is what a conversation carries from turn to turn.
+type memory struct {
+	// given is the last body as the caller gave it, sent as the caller got it back.
+	given, sent layout
 	// What the service and the provider said of the last turn.
 	compressionState, cacheState []byte
 	usage                        *elbowroomv1.Usage
-	last                         Turn
-	bytesSent, bytesReceived     int64
 }
 
 // Turn is what became of one call of [Conversation.BeforeRequest].
@@ -111,6 +119,7 @@ func (c *Conversation) BeforeRequest(ctx context.Context, body any, options ...C
 	if readable {
 		request, continued = c.continued(&given)
 	}
+	before := c.memory
 	if !continued {
 		c.forget()
 	}
@@ -123,16 +132,20 @@ func (c *Conversation) BeforeRequest(ctx context.Context, body any, options ...C
 		var result json.RawMessage
 		if result, err = spliced(request, resp.GetSplices()); err == nil {
 			c.compressionState, c.cacheState = resp.GetCompressionState(), resp.GetCacheState()
-			c.held = result
+			c.held, c.aside = result, false
 			c.remember(given, result)
 			return bytes.Clone(result), nil
 		}
 		c.last.Err = err
 	}
+	c.memory = before // another body may have been a side question
 	if !c.failOpen || ctx.Err() != nil {
 		return nil, err
 	}
-	if continued && carriesMarks(&given, len(c.given.messages)) {
+	if c.aside = !continued; c.aside {
+		return bytes.Clone(given.text), nil
+	}
+	if carriesMarks(&given, len(c.given.messages)) {
 		// Together with those of the last turn they may be too many.
 		request = given.text
 	}
@@ -142,7 +155,9 @@ func (c *Conversation) BeforeRequest(ctx context.Context, body any, options ...C
 
 // AfterResponse takes the usage that the provider reported for the body of the last
 // BeforeRequest, as it came: the SDK's object, a map, JSON, or a whole response. It
-// decides in the next turn whether it is time to compress, in place of an own count.
+// decides in the next turn whether it is time to compress, in place of an own count. A
+// usage without a prompt, as streams report it, is passed over. The error is one of
+// JSON that cannot be read.
 func (c *Conversation) AfterResponse(usage any) error {
 	u, err := usageOf(usage)
 	if err != nil {
@@ -150,6 +165,9 @@ func (c *Conversation) AfterResponse(usage any) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if u == nil || c.aside {
+		return nil
+	}
 	u.MessageCount = int32(len(c.sent.messages)) //nolint:gosec // far below the limit of a request
 	c.usage = u
 	return nil

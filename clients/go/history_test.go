@@ -180,6 +180,13 @@ func TestAFailureKeepsTheCompressedHistory(t *testing.T) {
 	if n := strings.Count(open, `"cache_control"`); n > 4 {
 		t.Errorf("%d breakpoints", n)
 	}
+	// A question on the side has another history, and leaves this one alone.
+	if aside := before(t, c, talk(1)); strings.Contains(aside, summaryOf(t, first)) || c.Last().Continued {
+		t.Errorf("the answer on the side: %s", aside)
+	}
+	if err := c.AfterResponse(map[string]int{"input_tokens": 190_000}); err != nil {
+		t.Error(err)
+	}
 	t.Cleanup(localserver.Serve(t, localserver.Listen(t, addr)))
 	r.say("assistant", "Stopped.")
 	r.say("user", "Thanks.")
@@ -222,8 +229,10 @@ func TestABareListAndUsageAreTaken(t *testing.T) {
 	if by := c.Last().Report.GetJudgedBy(); by != "usage" {
 		t.Errorf("judged by %q", by)
 	}
-	if err := c.AfterResponse(`{}`); err == nil {
-		t.Error("no usage was taken as one")
+	for _, nothing := range []any{nil, `{}`, map[string]int{"input_tokens": 0}} {
+		if err := c.AfterResponse(nothing); err != nil {
+			t.Errorf("%v: %v", nothing, err)
+		}
 	}
 	if client.NewConversation(nil).SessionID() == c.SessionID() {
 		t.Error("two conversations share a session")

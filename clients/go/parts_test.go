@@ -189,7 +189,12 @@ func TestUsageIsReadAsProvidersReportIt(t *testing.T) {
 			t.Errorf("%v: %v, %v", c.usage, got, err)
 		}
 	}
-	for _, usage := range []any{`{}`, `null`, `{"prompt_tokens":-1}`, `{"prompt_tokens":99999999999}`, `[`} {
+	for _, usage := range []any{nil, `{}`, `null`, `{"prompt_tokens":0}`, `{"prompt_tokens":-1}`, `{"prompt_tokens":99999999999}`} {
+		if got, err := usageOf(usage); got != nil || err != nil {
+			t.Errorf("%v: %v, %v; it says nothing that could be true", usage, got, err)
+		}
+	}
+	for _, usage := range []any{`[`, make(chan int)} {
 		if got, err := usageOf(usage); err == nil {
 			t.Errorf("%v: %v", usage, got)
 		}

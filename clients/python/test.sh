@@ -11,15 +11,8 @@ if ! "$python" -c 'import sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/de
   exit 0
 fi
 
+./venv.sh
 venv=.venv
-stamp=$(cat pyproject.toml requirements.txt | cksum)
-if [[ ! -f $venv/stamp ]] || [[ $(cat "$venv/stamp") != "$stamp" ]]; then
-  "$python" -m venv --clear "$venv"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r requirements.txt
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c requirements.txt -e '.[test]'
-  echo "$stamp" >"$venv/stamp"
-fi
-
 examples=../../examples/python
 "$venv/bin/ruff" check --quiet . "$examples"
 "$venv/bin/ruff" format --quiet --check . "$examples"

@@ -196,7 +196,7 @@ func (cmd *cacheCommand) material(ctx context.Context, tables *cacheTables, text
 		return nil, nil, nil, &usageError{errors.New("no model is named in it; name one with --model")}
 	}
 	model := tables.registry.Lookup(name)
-	layout := simulator.LayoutOf(&model, format == conversation.FormatAnthropicMessages)
+	layout := simulator.LayoutOf(&model, format)
 	if cmd.Layout != "auto" {
 		layout = breakpoints.Layout(elbowroomv1.Layout_value["LAYOUT_"+enumWord(cmd.Layout)]) // the numbers are the same
 	}

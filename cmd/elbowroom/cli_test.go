@@ -119,7 +119,7 @@ func TestExitCodes(t *testing.T) {
 		{"an open address", []string{"serve", "--grpc-addr", "0.0.0.0:0"}, exitUsage, "add --insecure"},
 		{"an open address of the HTTP edge", []string{"serve", "--http-addr", "0.0.0.0:0"}, exitUsage, "http_addr: 0.0.0.0:0 can be reached from other machines"},
 		{"an origin with a path", []string{"serve", "--http-allowed-origins", "https://app.example/"}, exitUsage, "http.allowed_origins"},
-		{"the admin port", []string{"serve", "--admin-addr", "127.0.0.1:9051"}, exitUsage, "admin_addr: not built yet"},
+		{"the admin port", []string{"serve", "--admin-addr", "9051"}, exitUsage, "admin_addr: \"9051\" is not of the form HOST:PORT"},
 		{"a summarizer of an unknown kind", []string{"serve", "--summarizers", "gpt-4o-mini,extractive"}, exitUsage, `"gpt-4o-mini" is none of openai:MODEL`},
 		{"a missing configuration", []string{"serve", "--config", "/does/not/exist.yaml"}, exitUsage, "/does/not/exist.yaml"},
 		{"a missing file", []string{"count", "/does/not/exist.json"}, exitError, "/does/not/exist.json"},
@@ -284,6 +284,7 @@ func TestNumbersAndWords(t *testing.T) {
 // background runs the program until stop is called, and gives what it wrote.
 type background struct {
 	out    *syncBuffer
+	err    *syncBuffer
 	cancel context.CancelFunc
 	code   chan int
 }

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/elbowroom/elbowroom/internal/config"
+	"github.com/elbowroom/elbowroom/server/admin"
 	"github.com/elbowroom/elbowroom/server/httpapi"
 )
 
@@ -21,6 +23,9 @@ type front struct {
 	edge    *httpapi.Server
 	grpc    net.Listener
 	http    net.Listener // nil when the HTTP edge is off
+	// admin answers on adminPort, both nil when the admin port is off.
+	admin     *admin.Server
+	adminPort net.Listener
 }
 
 // newFront listens where the configuration says.
@@ -50,6 +55,35 @@ func newFront(ctx context.Context, c *config.Config, s *service, secured securit
 	return f, nil
 }
 
+// addAdmin adds the admin port where the configuration wants one.
+func (f *front) addAdmin(ctx context.Context, c *config.Config, metrics http.Handler) error {
+	if c.AdminAddr == "" {
+		return nil
+	}
+	var listen net.ListenConfig
+	lis, err := listen.Listen(ctx, "tcp", c.AdminAddr)
+	if err == nil {
+		host, _, _ := net.SplitHostPort(lis.Addr().String())
+		f.admin, err = admin.New(admin.Options{Metrics: metrics, Ready: f.service.Ready, Profiles: config.IsLoopback(host)})
+	}
+	if err != nil {
+		_ = f.grpc.Close()
+		if f.http != nil {
+			_ = f.http.Close()
+		}
+		return fmt.Errorf("admin_addr: %w (another address: --admin-addr; none: --admin-addr '')", err)
+	}
+	f.adminPort = lis
+	return nil
+}
+
+func (f *front) adminAddr() string {
+	if f.adminPort == nil {
+		return "off"
+	}
+	return f.adminPort.Addr().String()
+}
+
 func (f *front) httpAddr() string {
 	if f.http == nil {
 		return "off"
@@ -57,13 +91,16 @@ func (f *front) httpAddr() string {
 	return f.http.Addr().String()
 }
 
-// serve answers calls on both ports until ctx ends or one of them breaks, and then
+// serve answers calls on all ports until ctx ends or one of them breaks, and then
 // drains them within the time of grace. stopping is called before that.
 func (f *front) serve(ctx context.Context, grace time.Duration, stopping func()) error {
 	ports, ctx := errgroup.WithContext(ctx)
 	ports.Go(func() error { return f.service.Serve(f.grpc) })
 	if f.http != nil {
 		ports.Go(func() error { return f.edge.Serve(f.http) })
+	}
+	if f.admin != nil {
+		ports.Go(func() error { return f.admin.Serve(f.adminPort) })
 	}
 	ports.Go(func() error {
 		<-ctx.Done()
@@ -75,13 +112,17 @@ func (f *front) serve(ctx context.Context, grace time.Duration, stopping func())
 	return ports.Wait()
 }
 
-// shutdown drains both ports. HTTP comes first: its calls run in the gRPC server,
-// which would break them off.
+// shutdown drains the ports. HTTP comes first: its calls run in the gRPC server,
+// which would break them off. The admin port tells of all of it and goes last.
 func (f *front) shutdown(ctx context.Context) error {
 	f.service.Drain()
 	var err error
 	if f.http != nil {
 		err = f.edge.Shutdown(ctx)
 	}
-	return errors.Join(err, f.service.Shutdown(ctx))
+	err = errors.Join(err, f.service.Shutdown(ctx))
+	if f.admin != nil {
+		err = errors.Join(err, f.admin.Shutdown(ctx))
+	}
+	return err
 }

@@ -69,7 +69,7 @@ func TestServeRefusesBrokenCredentials(t *testing.T) {
 	dir := t.TempDir()
 	for want, args := range map[string][]string{
 		"auth.tokens_file": {"--auth-tokens-file", pki.Write(t, dir, "tokens", []byte("team-a secret"))},
-		"tls: ":            {"--tls-cert-file", dir + "/missing", "--tls-key-file", dir + "/missing"},
+		"tls: read":        {"--tls-cert-file", dir + "/missing", "--tls-key-file", dir + "/missing"},
 	} {
 		got := runArgs(t, append([]string{"serve", "--grpc-addr", "127.0.0.1:0"}, args...)...)
 		if got.code != exitUsage || !strings.Contains(got.stderr, want) || strings.Contains(got.stderr, "secret") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net"
 	"slices"
@@ -26,10 +27,20 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err != nil {
 		return err
 	}
-	log, err := telemetry.NewLogger(p.stderr, c.LogLevel)
+	plain, err := telemetry.NewLogger(p.stderr, c.LogLevel)
 	if err != nil {
 		return err
 	}
+	seen, err := startTelemetry(ctx, c, plain)
+	if err != nil {
+		return err
+	}
+	defer seen.flush(ctx, plain)
+	return cmd.serve(ctx, p, c, seen.Logger(plain), seen)
+}
+
+// serve serves until the context ends.
+func (cmd *serveCommand) serve(ctx context.Context, p process, c *config.Config, log *slog.Logger, seen *observed) error {
 	for _, name := range config.UnknownVariables(p.environ) {
 		log.WarnContext(ctx, "unknown environment variable", "variable", name)
 	}
@@ -37,7 +48,7 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err != nil {
 		return err
 	}
-	s, err := newServer(ctx, c, log, secured)
+	s, err := newServer(ctx, c, log, secured, seen.recorder)
 	if err != nil {
 		return err
 	}
@@ -50,25 +61,30 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 	if err != nil {
 		return err
 	}
-	announce(p.stdout, c, f)
+	if err := f.addAdmin(ctx, c, seen.Metrics); err != nil {
+		return err
+	}
+	announce(p.stdout, c, f, seen)
 	return f.serve(ctx, c.ShutdownTimeout, func() {
 		fmt.Fprintf(p.stdout, "Stopping: calls have %v to finish\n", c.ShutdownTimeout)
 	})
 }
 
 // announce says what is on.
-func announce(out io.Writer, c *config.Config, f *front) {
+func announce(out io.Writer, c *config.Config, f *front, seen *observed) {
+	var text strings.Builder
 	addr := f.grpc.Addr().String()
 	on := map[bool]string{true: "ENABLED", false: "DISABLED"}[c.Compression.Enabled]
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(out, "%s: %s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(&text, "%s: %s\n", name, fmt.Sprintf(format, args...))
 	}
-	fmt.Fprintln(out, "elbowroom", buildVersion())
+	fmt.Fprintln(&text, "elbowroom", buildVersion())
 	line("gRPC", "%s", addr)
 	line("TLS", "%s", transport(c))
 	line("Authentication", "%s", authentication(c, addr))
 	line("HTTP/JSON", "%s", f.httpAddr())
-	line("Admin", "off")
+	line("Admin", "%s", f.adminAddr())
+	line("OpenTelemetry", "%s", seen.exports())
 	line("Compression, agent layer", "%s (from %s of the window%s; tail %s of that, at least the last %d messages)",
 		on, percent(c.Compression.Threshold), modelThresholds(c.Compression.ModelThresholds), percent(c.Compression.TargetRatio), c.Compression.ProtectLastN)
 	line("Compression, gateway layer", "%s (from %s of the window)", on, percent(c.Compression.GatewayThreshold))
@@ -85,6 +101,7 @@ func announce(out io.Writer, c *config.Config, f *front) {
 	line("Store", "in memory, %v, %d entries", c.Store.MaxBytes, c.Store.MaxEntries)
 	line("Compression states", "%s", map[bool]string{true: "checksum only", false: "signed"}[c.StateKeyFile == ""])
 	line("Limits", "%v a message, %v in flight, %d calls a connection", c.Limits.MaxMessageBytes, c.Limits.MaxInFlightBytes, c.Limits.MaxConcurrentStreams)
+	_, _ = io.WriteString(out, text.String()) // at once: programs read it line by line
 }
 
 func authentication(c *config.Config, addr string) string {

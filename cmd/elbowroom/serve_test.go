@@ -44,10 +44,9 @@ func (b *syncBuffer) String() string {
 func serve(t *testing.T, args ...string) (addr string, b background) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	b = background{out: newSyncBuffer(), cancel: cancel, code: make(chan int, 1)}
-	var stderr bytes.Buffer
+	b = background{out: newSyncBuffer(), err: newSyncBuffer(), cancel: cancel, code: make(chan int, 1)}
 	go func() {
-		b.code <- run(ctx, process{args: append([]string{"serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0"}, args...), stdout: b.out, stderr: &stderr})
+		b.code <- run(ctx, process{args: append([]string{"serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, args...), stdout: b.out, stderr: b.err})
 	}()
 	t.Cleanup(cancel)
 	where := regexp.MustCompile(`(?m)^gRPC: (\S+)$`)
@@ -58,7 +57,7 @@ func serve(t *testing.T, args ...string) (addr string, b background) {
 		select {
 		case <-b.out.changed:
 		case code := <-b.code:
-			t.Fatalf("serve ended with exit code %d: %s", code, stderr.String())
+			t.Fatalf("serve ended with exit code %d: %s", code, b.err.String())
 		}
 	}
 }
@@ -74,7 +73,7 @@ func TestServeSaysWhatIsOnAnswersAndStops(t *testing.T) {
 	if code := b.stop(); code != exitOK {
 		t.Errorf("exit code %d after the signal", code)
 	}
-	golden(t, "serve", regexp.MustCompile(`HTTP/JSON: 127.0.0.1:\d+`).ReplaceAllString(strings.ReplaceAll(b.out.String(), addr, "ADDR"), "HTTP/JSON: HTTPADDR"))
+	golden(t, "serve", regexp.MustCompile(`(HTTP/JSON|Admin): 127.0.0.1:\d+`).ReplaceAllString(strings.ReplaceAll(b.out.String(), addr, "ADDR"), "$1: ANOTHER"))
 	if got := runArgs(t, "healthcheck", "--server", addr, "--timeout", "1s"); got.code != exitError {
 		t.Errorf("healthcheck after the end: %+v", got)
 	}
@@ -101,8 +100,9 @@ func TestAnAddressInUseIsAnError(t *testing.T) {
 	addr, b := serve(t)
 	defer b.stop()
 	for key, args := range map[string][]string{
-		"grpc_addr": {"--grpc-addr", addr, "--http-addr", ""},
-		"http_addr": {"--grpc-addr", "127.0.0.1:0", "--http-addr", addr},
+		"grpc_addr":  {"--grpc-addr", addr, "--http-addr", "", "--admin-addr", ""},
+		"http_addr":  {"--grpc-addr", "127.0.0.1:0", "--http-addr", addr, "--admin-addr", ""},
+		"admin_addr": {"--grpc-addr", "127.0.0.1:0", "--http-addr", "", "--admin-addr", addr},
 	} {
 		got := runArgs(t, append([]string{"serve"}, args...)...)
 		if got.code != exitError || !strings.Contains(got.stderr, key) || !strings.Contains(got.stderr, "in use") {

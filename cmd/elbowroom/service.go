@@ -43,7 +43,7 @@ func (s *service) Shutdown(ctx context.Context) error {
 }
 
 // newServer builds the service that a configuration describes.
-func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured security) (*service, error) {
+func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured security, recorder *telemetry.Recorder) (*service, error) {
 	registry, err := tokens.NewRegistry()
 	if err != nil {
 		return nil, err
@@ -60,12 +60,12 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured 
 	if err != nil {
 		return nil, err
 	}
-	rungs, err := newRungs(ctx, c, registry, log, os.Getenv)
+	rungs, err := newRungs(ctx, c, registry, log, os.Getenv, recorder)
 	if err != nil {
 		return nil, err
 	}
 	steps, err := ladder.New(ladder.Options{
-		Rungs: rungs.list, Store: memory, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: telemetry.LogSummarizerCalls(log),
+		Rungs: rungs.list, Store: memory, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: observeRungs(log, recorder),
 	})
 	if err != nil {
 		return nil, err
@@ -103,10 +103,12 @@ func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured 
 		Providers:  providers,
 		Registry:   registry,
 		Log:        log,
+		Telemetry:  recorder,
 		CacheTTL:   ttl,
 		Caches:     caches,
 		StateKeys:  keys,
-		Auth:       secured.auth, TLS: secured.tls("h2"), ClosedReflection: c.Auth.Reflection == "authenticated",
+		Auth:       secured.auth, TLS: secured.tls("h2"), ClosedReflection: c.Auth.Reflection == "authenticated", //nolint:contextcheck // a handshake brings its own
+		UnknownWindow: c.Compression.UnknownWindow,
 		Limits: server.Limits{
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),
@@ -173,7 +175,7 @@ func startLocal(ctx context.Context, c *config.Config, stderr io.Writer) (addr s
 	if err != nil {
 		return "", nil, err
 	}
-	s, err := newServer(ctx, c, log, security{}) // nobody else reaches it
+	s, err := newServer(ctx, c, log, security{}, nil) // nobody else reaches it
 	if err != nil {
 		return "", nil, err
 	}

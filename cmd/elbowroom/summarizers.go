@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/elbowroom/elbowroom/internal/config"
+	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/anthropic"
 	"github.com/elbowroom/elbowroom/summarizer/extractive"
@@ -37,7 +38,7 @@ type closeableBackend interface {
 
 // newRungs builds the summarizers. The configuration has checked their names; keys and addresses come from the variables that
 // the providers' own SDKs read.
-func newRungs(ctx context.Context, c *config.Config, registry *tokens.Registry, log *slog.Logger, getenv func(string) string) (*rungs, error) {
+func newRungs(ctx context.Context, c *config.Config, registry *tokens.Registry, log *slog.Logger, getenv func(string) string, recorder *telemetry.Recorder) (*rungs, error) {
 	template, err := promptTemplate(c.Summarizer.PromptFile)
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("summarizer.prompt_file: %w", err)}
@@ -58,7 +59,7 @@ func newRungs(ctx context.Context, c *config.Config, registry *tokens.Registry, 
 		}
 		r.closers = append(r.closers, backend)
 		rung, err := llm.New(llm.Options{
-			Backend:   ladder.Guard(backend, guardOptions(c.Summarizer)),
+			Backend:   ladder.Guard(recorder.Backend(backend), guardOptions(c.Summarizer)),
 			Window:    windowOf(c.Summarizer, registry, rest),
 			MaxOutput: c.Summarizer.MaxOutputTokens,
 			Template:  template,

@@ -26,7 +26,7 @@ func serveConfig(t *testing.T, flags map[string]any) elbowroomv1.ContextServiceC
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newServer(t.Context(), c, slog.New(slog.DiscardHandler), security{})
+	s, err := newServer(t.Context(), c, slog.New(slog.DiscardHandler), security{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestAPromptFileReplacesTheBuiltInPromptOrIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newServer(t.Context(), c, slog.New(slog.DiscardHandler), security{}); err == nil || !strings.Contains(err.Error(), "summarizer.prompt_file: ") {
+	if _, err := newServer(t.Context(), c, slog.New(slog.DiscardHandler), security{}, nil); err == nil || !strings.Contains(err.Error(), "summarizer.prompt_file: ") {
 		t.Errorf("a prompt without the conversation: %v", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestAPluginElsewhereNeedsTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newServer(t.Context(), c, slog.New(slog.DiscardHandler), security{}); err == nil || !strings.Contains(err.Error(), "plugin:summarizer.example:7000") {
+	if _, err := newServer(t.Context(), c, slog.New(slog.DiscardHandler), security{}, nil); err == nil || !strings.Contains(err.Error(), "plugin:summarizer.example:7000") {
 		t.Errorf("plain text to another machine: %v", err)
 	}
 }

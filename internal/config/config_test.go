@@ -34,6 +34,7 @@ func load(t *testing.T, src config.Sources) *config.Config {
 func TestDefaultsAreThePublishedOnes(t *testing.T) {
 	want := &config.Config{
 		GRPCAddr:    "127.0.0.1:50051",
+		AdminAddr:   "127.0.0.1:9051",
 		HTTPAddr:    "127.0.0.1:8051",
 		LogLevel:    "info",
 		Summarizers: []string{"extractive"},
@@ -42,7 +43,7 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 		Summarizer:  config.Summarizer{AttemptTimeout: time.Minute, Retries: 2, CallLimit: 3 * time.Minute, MaxOutputTokens: 16_384},
 		Compression: config.Compression{
 			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectLastN: 20, GatewayThreshold: 0.85, Continuity: true,
-			ModelThresholds: map[string]float64{},
+			UnknownWindow: 128_000, ModelThresholds: map[string]float64{},
 		},
 		PromptCaching: config.PromptCaching{CacheTTL: "5m"},
 		HTTP:          config.HTTP{AllowedOrigins: []string{}},
@@ -119,7 +120,7 @@ keepalive: {time: 90s}
 	want := load(t, config.Sources{})
 	want.GRPCAddr = "127.0.0.1:6000"
 	want.Compression = config.Compression{
-		Threshold: 0.6, TargetRatio: 0.25, ProtectLastN: 10, Continuity: true, GatewayThreshold: 0.9,
+		Threshold: 0.6, TargetRatio: 0.25, ProtectLastN: 10, Continuity: true, GatewayThreshold: 0.9, UnknownWindow: 128_000,
 		ModelThresholds: map[string]float64{"gpt-4.1": 0.7, "openai/gpt-4o": 0.4},
 	}
 	want.PromptCaching.CacheTTL = "1h"
@@ -172,6 +173,7 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"a threshold of 0", "compression: {threshold: 0}", nil, nil, "compression.threshold: 0 is not above 0 and up to 1"},
 		{"a threshold above 1", "compression: {threshold: 50}", nil, nil, "compression.threshold: 50 is not above 0 and up to 1"},
 		{"a threshold that is no number", "compression: {threshold: .nan}", nil, nil, "compression.threshold: NaN is not above 0 and up to 1"},
+		{"a window without room", "compression: {unknown_window: 0}", nil, nil, "compression.unknown_window: 0 is less than 1"},
 		{"a gateway threshold above 1", "compression: {gateway_threshold: 1.1}", nil, nil, "compression.gateway_threshold: 1.1 is not above 0 and up to 1"},
 		{"a model's threshold above 1", "compression: {model_thresholds: {a: 0.5, b: 2}}", nil, nil, "compression.model_thresholds: b: 2 is not above 0 and up to 1"},
 		{"a target ratio out of range", "compression: {target_ratio: 0.9}", nil, nil, "compression.target_ratio: 0.9 is not between 0.1 and 0.8"},
@@ -186,7 +188,7 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"an open address of the HTTP edge", "http_addr: 0.0.0.0:8051", nil, nil, "http_addr: 0.0.0.0:8051 can be reached from other machines and callers are not authenticated; " +
 			"use 127.0.0.1, set auth.tokens_file, auth.jwt_issuer or auth.certificates, or add --insecure (insecure: true) where the network keeps strangers out"},
 		{"an origin that is none", "http: {allowed_origins: [app.example]}", nil, nil, `http.allowed_origins: "app.example" is not of the form https://HOST[:PORT]`},
-		{"the admin port", "admin_addr: 127.0.0.1:9051", nil, nil, "admin_addr: not built yet, leave it empty"},
+		{"the admin port", "admin_addr: '9051'", nil, nil, `admin_addr: "9051" is not of the form HOST:PORT`},
 		{"a certificate without its key", "tls: {cert_file: a}", nil, nil, "tls: cert_file and key_file go together"},
 		{"client authorities without TLS", "tls: {client_ca_file: a}", nil, nil, "tls.client_ca_file: without tls.cert_file there is no TLS"},
 		{"an unknown client mode", "tls: {client_auth: maybe}", nil, nil, `tls.client_auth: "maybe" is not one of require, optional`},

@@ -16,7 +16,7 @@ func (c *Config) Validate() error {
 		c.checkAddr("grpc_addr", c.GRPCAddr),
 		c.checkHTTPAddr(),
 		c.checkOrigins(),
-		notBuilt("admin_addr", c.AdminAddr),
+		c.checkAdminAddr(),
 		oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error"),
 		c.checkTLS(),
 		c.checkAuth(),
@@ -30,6 +30,7 @@ func (c *Config) Validate() error {
 		share("compression.gateway_threshold", c.Compression.GatewayThreshold),
 		between("compression.target_ratio", c.Compression.TargetRatio, 0.10, 0.80),
 		atLeast("compression.protect_last_n", c.Compression.ProtectLastN, 0),
+		atLeast("compression.unknown_window", c.Compression.UnknownWindow, 1),
 		c.checkModelThresholds(),
 		oneOf("prompt_caching.cache_ttl", c.PromptCaching.CacheTTL, "5m", "1h"),
 		c.checkCountProviders(),
@@ -80,6 +81,18 @@ func (c *Config) checkHTTPAddr() error {
 	return c.checkAddr("http_addr", c.HTTPAddr)
 }
 
+// checkAdminAddr takes any address: nothing of a conversation is told there, and
+// profiles only on loopback.
+func (c *Config) checkAdminAddr() error {
+	if c.AdminAddr == "" {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(c.AdminAddr); err != nil {
+		return fmt.Errorf("admin_addr: %q is not of the form HOST:PORT", c.AdminAddr)
+	}
+	return nil
+}
+
 // checkOrigins takes origins as browsers send them: without a path, not even a slash.
 func (c *Config) checkOrigins() error {
 	for _, origin := range c.HTTP.AllowedOrigins {
@@ -125,13 +138,6 @@ func (c *Config) checkAuth() error {
 	default:
 		return oneOf("auth.reflection", a.Reflection, "open", "authenticated")
 	}
-}
-
-func notBuilt(key, value string) error {
-	if value == "" {
-		return nil
-	}
-	return fmt.Errorf("%s: not built yet, leave it empty", key)
 }
 
 func (c *Config) checkSummarizers() error {

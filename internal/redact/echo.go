@@ -68,18 +68,47 @@ func (r *Redactor) echoAt(e *edit, i int) int {
 			return width
 		}
 	}
-	if !r.echoes.starts[int(s[i])<<8|int(s[i+1])] {
+	known, ok := r.known(s, i)
+	if !ok {
 		return 0
 	}
+	end := i + len(known.secret)
+	e.put(i, end, r.name(known.shown.kind, known.secret, false))
+	return end - i
+}
+
+// known finds the remembered secret that stands in s at i.
+func (r *Redactor) known(s string, i int) (echo, bool) {
+	if !r.echoes.starts[int(s[i])<<8|int(s[i+1])] {
+		return echo{}, false
+	}
 	for _, known := range r.echoes.byHead[[echoHead]byte([]byte(s[i:i+echoHead]))] {
-		end := i + len(known.secret)
 		r.work += len(known.secret)
-		if strings.HasPrefix(s[i:], known.secret) && standsAlone(s, i, end) {
-			e.put(i, end, r.name(known.shown.kind, known.secret, false))
-			return end - i
+		if strings.HasPrefix(s[i:], known.secret) && standsAlone(s, i, i+len(known.secret)) {
+			return known, true
 		}
 	}
-	return 0
+	return echo{}, false
+}
+
+// echoed reports whether a text shows a remembered secret.
+func (r *Redactor) echoed(s string) bool {
+	if r.echoes.starts == nil {
+		return false
+	}
+	v := &view{src: s}
+	for level := 0; level <= maxUndone && v != nil; level++ {
+		for _, part := range v.stretches() {
+			for i := part[0]; i < part[1] && i+echoHead <= len(v.src); i++ {
+				if _, found := r.known(v.src, i); found {
+					return true
+				}
+			}
+		}
+		r.work += len(v.src)
+		v = v.undone()
+	}
+	return false
 }
 
 // standsAlone reports whether s[start:end] is not part of a longer word. A long

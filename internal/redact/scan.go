@@ -41,6 +41,15 @@ var classes = func() (t [256]uint8) {
 	return t
 }()
 
+// endings holds the characters after which nothing goes on that a short word began: no
+// key, no name and no statement. It is never written to.
+var endings = func() (t [256]bool) {
+	for _, c := range []byte("\n\r\t,;()[]{}<>\"'`|!?*#$&@~^") {
+		t[c] = true
+	}
+	return t
+}()
+
 // run looks for what begins in src[from:to].
 func (sc *scanner) run(from, to int) {
 	s := sc.src
@@ -53,7 +62,7 @@ func (sc *scanner) run(from, to int) {
 			for end < len(s) && classes[s[end]] == word {
 				end++
 			}
-			if sc.ordinary(i, end) {
+			if end-i < 9 && end < len(s) && endings[s[end]] && !isDigit(s[i]) && s[i] != '-' && (i == 0 || s[i-1] != '\\') || sc.ordinary(i, end) {
 				i = end
 				continue
 			}

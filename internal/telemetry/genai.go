@@ -11,13 +11,15 @@ import (
 // conventions for generative AI, version 1.38. They are pinned here and nowhere
 // else; those that begin with elbowroom are the service's own.
 const (
-	GenAIOperationName = "gen_ai.operation.name"      // always [GenAIChat]
-	GenAIProviderName  = "gen_ai.provider.name"       // the rung's kind: openai, anthropic, plugin
-	GenAIRequestModel  = "gen_ai.request.model"       // the model that was asked
-	GenAIResponseModel = "gen_ai.response.model"      // the model that answered
-	GenAIInputTokens   = "gen_ai.usage.input_tokens"  // tokens billed for the prompt
-	GenAIOutputTokens  = "gen_ai.usage.output_tokens" // tokens billed for the answer
-	ErrorType          = "error.type"                 // the failure's stable word
+	GenAIOperationName    = "gen_ai.operation.name"          // always [GenAIChat]
+	GenAIProviderName     = "gen_ai.provider.name"           // the rung's kind: openai, anthropic, plugin
+	GenAIRequestModel     = "gen_ai.request.model"           // the model that was asked
+	GenAIRequestMaxTokens = "gen_ai.request.max_tokens"      // the bound on the answer
+	GenAIFinishReasons    = "gen_ai.response.finish_reasons" // why the answer ended
+	GenAIResponseModel    = "gen_ai.response.model"          // the model that answered
+	GenAIInputTokens      = "gen_ai.usage.input_tokens"      // tokens billed for the prompt
+	GenAIOutputTokens     = "gen_ai.usage.output_tokens"     // tokens billed for the answer
+	ErrorType             = "error.type"                     // the failure's stable word
 
 	SummarizerRung     = "elbowroom.summarizer.rung"     // the rung's whole name
 	SummarizerReason   = "elbowroom.summarizer.reason"   // the failure, for people, without conversation text

@@ -167,7 +167,7 @@ func TestTheStoreComesBackWithItsServer(t *testing.T) {
 			if err = try(); ok(err) {
 				return
 			}
-			time.Sleep(50 * time.Millisecond)
+			<-time.After(50 * time.Millisecond)
 		}
 		t.Fatalf("%s: %v", what, err)
 	}

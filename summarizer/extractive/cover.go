@@ -1,7 +1,6 @@
 package extractive
 
 import (
-	"container/heap"
 	"math"
 	"slices"
 	"strings"
@@ -42,22 +41,50 @@ type candidate struct {
 	note *note
 }
 
+// candidates is a heap, the best on top. Of equal ones the newer is better, so no two
+// are alike and the order of the heap never shows.
 type candidates []candidate
 
-func (c candidates) Len() int { return len(c) }
-func (c candidates) Less(i, j int) bool {
+func (c candidates) better(i, j int) bool {
 	if c[i].key != c[j].key {
 		return c[i].key > c[j].key
 	}
-	return c[i].unit > c[j].unit // the newer one
+	return c[i].unit > c[j].unit
 }
-func (c candidates) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
-func (c *candidates) Push(x any)   { *c = append(*c, x.(candidate)) }
-func (c *candidates) Pop() any {
-	old := *c
-	x := old[len(old)-1]
-	*c = old[:len(old)-1]
-	return x
+
+// sink moves the candidate at i down to where it belongs.
+func (c candidates) sink(i int) {
+	for {
+		best := 2*i + 1
+		if best >= len(c) {
+			return
+		}
+		if best+1 < len(c) && c.better(best+1, best) {
+			best++
+		}
+		if !c.better(best, i) {
+			return
+		}
+		c[i], c[best] = c[best], c[i]
+		i = best
+	}
+}
+
+// heap makes a heap of candidates in any order.
+func (c candidates) heap() {
+	for i := len(c)/2 - 1; i >= 0; i-- {
+		c.sink(i)
+	}
+}
+
+// pop takes the best candidate off.
+func (c *candidates) pop() candidate {
+	list := *c
+	top, last := list[0], len(list)-1
+	list[0] = list[last]
+	*c = list[:last]
+	c.sink(0)
+	return top
 }
 
 // facts spends tokens on the units that add most: greedy coverage of weighted
@@ -65,34 +92,38 @@ func (c *candidates) Pop() any {
 // nothing, and gains only fall, which makes the laziness exact.
 func (f *filler) facts(most int, relevantOnly bool) error {
 	f.grow()
-	h := make(candidates, 0, len(f.units))
-	for u := range f.units {
-		c := candidate{unit: int32(u)}
-		if relevantOnly && f.relevanceOf(int32(u)) == 0 {
-			continue
+	keys := make([]float64, len(f.units))
+	inParts(len(keys), func(from, to int) {
+		for u := from; u < to; u++ {
+			if !relevantOnly || f.relevance[u] != 0 {
+				keys[u] = f.density(&candidate{unit: int32(u)})
+			}
 		}
-		if c.key = f.density(&c); c.key > 0 {
-			h = append(h, c)
+	})
+	h := make(candidates, 0, len(keys))
+	for u, key := range keys {
+		if key > 0 {
+			h = append(h, candidate{key: key, unit: int32(u)})
 		}
 	}
 	if !relevantOnly {
 		h = f.leftovers(h)
 	}
-	heap.Init(&h)
+	h.heap()
 	spent, misses := 0, 0
 	for len(h) > 0 && misses < 40 {
 		top := &h[0]
 		key := f.density(top)
 		if key <= 0 {
-			heap.Pop(&h)
+			h.pop()
 			continue
 		}
 		if key < top.key*0.999 {
 			top.key = key
-			heap.Fix(&h, 0)
+			h.sink(0)
 			continue
 		}
-		c := heap.Pop(&h).(candidate)
+		c := h.pop()
 		if f.mostlySaid(&c) || f.sameAlarm(&c) {
 			continue
 		}
@@ -141,17 +172,16 @@ func (f *filler) density(c *candidate) float64 {
 		return 0.7 * gain / bulk(n.text)
 	}
 	u := &f.units[c.unit]
-	p := &f.script.passages[u.passage]
 	gain := f.gain(f.refs[u.first:u.last])
 	if gain == 0 {
 		return 0
 	}
-	gain *= p.voice.weight() * f.recency(int(u.passage)) / math.Sqrt(math.Log2(4+float64(p.facts)))
+	gain *= f.factors[u.passage]
 	if u.flags&flagAlarm != 0 {
 		gain *= 1.2
 	}
 	if !f.query.empty() {
-		gain *= 1 + 0.15*f.relevanceOf(c.unit)
+		gain *= 1 + 0.15*f.relevance[c.unit]
 	}
 	return gain / bulk(u.text)
 }

@@ -37,10 +37,8 @@ func newDraft(req *summarizer.Request, secret *redact.Redactor, cues *facts.Look
 	if q.empty() {
 		q = newQuery(req.Latest)
 	}
-	lex := newLexicon(q, s.bytes)
-	c := cutter{script: s, lex: lex, units: make([]unit, 0, s.bytes/64+16), refs: make([]int32, 0, s.bytes/8+16)}
-	c.run()
-	d := &draft{req: req, script: s, secret: secret, lex: lex, cues: cues, units: c.units, refs: c.refs, query: q, told: make(map[string]bool)}
+	lex, units, refs := cut(s, q)
+	d := &draft{req: req, script: s, secret: secret, lex: lex, cues: cues, units: units, refs: refs, query: q, told: make(map[string]bool)}
 	for i := range s.calls {
 		s.calls[i].outcome = d.outcomeOf(&s.calls[i])
 	}

@@ -30,6 +30,9 @@ type filler struct {
 	*draft
 	ledger
 	covered []bool // terms that stand in the summary
+	// relevance is what each unit has to do with the focus or the newest request, factors
+	// what a unit's gain is multiplied by for its passage.
+	relevance, factors []float64
 	// chosen units by passage, and the bytes of the line being filled there.
 	picked  map[int32]*group
 	groups  []*group
@@ -107,6 +110,7 @@ func (f *filler) grow() {
 // fill takes lines section by section, then facts.
 func (f *filler) fill() error {
 	f.grow()
+	f.weigh()
 	scale := 1.0
 	focused := f.req.Focus != "" && f.anyRelevant()
 	if focused {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elbowroom/elbowroom/internal/parallel"
 	"github.com/elbowroom/elbowroom/summarizer"
 )
 
@@ -13,11 +14,18 @@ func (f *filler) finish() (summarizer.Response, error) {
 	for margin := 0; ; margin = 2*margin + 2 {
 		// What was read is redacted; this is for a secret that only the join of two
 		// texts makes recognizable.
-		text := f.secret.Text(f.render())
+		text := f.render()
 		if text == "" {
 			return f.bare()
 		}
-		tokens, err := f.count(f.ctx, text)
+		var clean string
+		var tokens int
+		var err error
+		parallel.Both(func() { clean = f.secret.Text(text) }, func() { tokens, err = f.count(f.ctx, text) })
+		if clean != text {
+			text = clean
+			tokens, err = f.count(f.ctx, text)
+		}
 		if err != nil {
 			return summarizer.Response{}, fmt.Errorf("extractive: count: %w", err)
 		}

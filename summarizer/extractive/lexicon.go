@@ -35,8 +35,6 @@ type term struct {
 	class facts.Class
 	// voices has a bit for each voice that used the term.
 	voices uint8
-	// alarm is set for words that tell of an error.
-	alarm bool
 	// units and turns count where it occurs; lastTurn is the newest turn.
 	units, turns int32
 	lastTurn     int32
@@ -55,32 +53,64 @@ type lexicon struct {
 	query *query
 }
 
-func newLexicon(q *query, bytes int) *lexicon {
+// newLexicon returns a lexicon for so many bytes of text. Lexicons that are joined
+// share a seed.
+func newLexicon(seed maphash.Seed, bytes int) *lexicon {
 	size := 1 << 10
 	for size < bytes/12 && size < 1<<20 {
 		size <<= 1
 	}
-	return &lexicon{seed: maphash.MakeSeed(), slots: make([]int32, size), terms: make([]term, 0, bytes/50+16), query: q}
+	return &lexicon{seed: seed, slots: make([]int32, size), terms: make([]term, 0, bytes/50+16)}
 }
 
 // id returns the number of a term. The class of its first appearance stays.
 func (x *lexicon) id(text string, c facts.Class) int32 {
+	hash := maphash.String(x.seed, text)
+	id, known := x.find(text, hash)
+	if !known {
+		x.terms = append(x.terms, term{text: text, hash: hash, class: c, lastTurn: -1, lastUnit: -1, query: x.query.match(text)})
+	}
+	return id
+}
+
+// find returns the number of a term, or the number that the next new term gets.
+func (x *lexicon) find(text string, hash uint64) (id int32, known bool) {
 	if 2*len(x.terms) >= len(x.slots) {
 		x.grow()
 	}
-	hash := maphash.String(x.seed, text)
 	mask := uint64(len(x.slots) - 1)
 	for at := hash & mask; ; at = (at + 1) & mask {
 		slot := x.slots[at]
 		if slot == 0 {
 			x.slots[at] = int32(len(x.terms) + 1)
-			x.terms = append(x.terms, term{text: text, hash: hash, class: c, lastTurn: -1, lastUnit: -1, alarm: facts.Alarming(text, c), query: x.query.match(text)})
-			return int32(len(x.terms) - 1)
+			return int32(len(x.terms)), false
 		}
 		if t := &x.terms[slot-1]; t.hash == hash && t.text == text {
-			return slot - 1
+			return slot - 1, true
 		}
 	}
+}
+
+// absorb adds the terms of a later text, whose units are numbered from first on. It
+// returns their numbers here.
+func (x *lexicon) absorb(later *lexicon, first int32) []int32 {
+	ids := make([]int32, len(later.terms))
+	for i := range later.terms {
+		t := &later.terms[i]
+		id, known := x.find(t.text, t.hash)
+		ids[i] = id
+		if !known {
+			x.terms = append(x.terms, *t)
+			x.terms[id].lastUnit += first
+			continue
+		}
+		have := &x.terms[id]
+		have.voices |= t.voices
+		have.units += t.units
+		have.turns += t.turns
+		have.lastTurn, have.lastUnit = t.lastTurn, t.lastUnit+first
+	}
+	return ids
 }
 
 func (x *lexicon) grow() {

@@ -2,6 +2,7 @@ package extractive
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -12,13 +13,24 @@ const (
 	maxCandidates = 192
 )
 
-// relevanceOf is the BM25 score of a unit against the focus or the newest request.
-func (f *filler) relevanceOf(u int32) float64 {
-	if f.query.empty() {
-		return 0
+// weigh prepares what every comparison of units needs: the BM25 score of each against
+// the focus or the newest request, and what the place of a passage multiplies its
+// units' gain by.
+func (f *filler) weigh() {
+	f.relevance = make([]float64, len(f.units))
+	if !f.query.empty() {
+		inParts(len(f.units), func(from, to int) {
+			for u := from; u < to; u++ {
+				un := &f.units[u]
+				f.relevance[u] = f.query.relevance(f.lex, f.refs[un.first:un.last], f.average)
+			}
+		})
 	}
-	un := &f.units[u]
-	return f.query.relevance(f.lex, f.refs[un.first:un.last], f.average)
+	f.factors = make([]float64, len(f.script.passages))
+	for i := range f.factors {
+		p := &f.script.passages[i]
+		f.factors[i] = p.voice.weight() * f.recency(i) / math.Sqrt(math.Log2(4+float64(p.facts)))
+	}
 }
 
 func (f *filler) anyRelevant() bool {
@@ -51,7 +63,7 @@ func (f *filler) prose(most int) error {
 		if un.flags&flagProse == 0 || v != voiceUser && v != voiceAssistant {
 			continue
 		}
-		if s := f.relevanceOf(int32(u)) * f.recency(int(un.passage)); s > 0 {
+		if s := f.relevance[u] * f.recency(int(un.passage)); s > 0 {
 			all = append(all, scored{unit: int32(u), score: s})
 			best = max(best, s)
 		}

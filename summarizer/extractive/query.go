@@ -40,7 +40,7 @@ func (q *query) empty() bool { return len(q.numbers) == 0 }
 // match returns the number of the query term that a term contains, -1 for none:
 // the whole term, or one word of a compound name.
 func (q *query) match(text string) int16 {
-	if len(q.numbers) == 0 {
+	if q == nil || len(q.numbers) == 0 {
 		return -1
 	}
 	if n, ok := q.numbers[stem(text)]; ok {

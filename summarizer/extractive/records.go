@@ -252,6 +252,9 @@ func (j *recordReader) scalar(key, v string, rec *record) {
 	if rec.sb.Len()+len(key)+len(v)+4 > maxRecord {
 		j.flush(rec)
 	}
+	if rec.sb.Len() == 0 {
+		rec.sb.Grow(maxRecord)
+	}
 	switch {
 	case rec.sb.Len() == 0 && rec.label != "":
 		rec.sb.WriteString(rec.label)

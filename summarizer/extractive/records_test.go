@@ -9,10 +9,9 @@ import (
 
 func unitsOf(v voice, text string) []string {
 	s := &script{passages: []passage{{voice: v, text: text, call: -1}}, bytes: len(text)}
-	c := cutter{script: s, lex: newLexicon(newQuery(""), len(text))}
-	c.run()
-	out := make([]string, len(c.units))
-	for i, u := range c.units {
+	_, units, _ := cut(s, newQuery(""))
+	out := make([]string, len(units))
+	for i, u := range units {
 		out[i] = u.text
 	}
 	return out

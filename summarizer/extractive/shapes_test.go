@@ -2,6 +2,7 @@ package extractive
 
 import (
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"testing"
 
@@ -9,7 +10,7 @@ import (
 )
 
 func TestARareNameThatComesBackIsWorthMoreThanOneThatDoesNot(t *testing.T) {
-	x := newLexicon(newQuery(""), 1000)
+	x := newLexicon(maphash.MakeSeed(), 1000)
 	for turn := range 40 {
 		common := x.id("common_name", facts.Symbol)
 		x.terms[common].seen(int32(turn), int32(turn), voiceTool)
@@ -28,7 +29,7 @@ func TestARareNameThatComesBackIsWorthMoreThanOneThatDoesNot(t *testing.T) {
 }
 
 func TestTheLexiconGrows(t *testing.T) {
-	x := newLexicon(newQuery(""), 0)
+	x := newLexicon(maphash.MakeSeed(), 0)
 	for i := range 5000 {
 		if got := x.id(fmt.Sprintf("name_%d", i), facts.Symbol); got != int32(i) {
 			t.Fatalf("id %d, want %d", got, i)

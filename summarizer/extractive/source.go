@@ -86,6 +86,7 @@ type reader struct {
 // data and cache marks are left out; media leave a marker.
 func read(req *summarizer.Request, secret *redact.Redactor) *script {
 	r := &reader{req: req, latest: strings.TrimSpace(req.Latest), secret: secret, out: &script{turns: len(req.Turns)}, byID: make(map[string]int), byBlock: make(map[*conversation.Block]int)}
+	secret.Ahead(texts(req.Turns))
 	for t := range req.Turns {
 		m := req.Turns[t].Message
 		if m == nil {
@@ -97,6 +98,38 @@ func read(req *summarizer.Request, secret *redact.Redactor) *script {
 		}
 	}
 	return r.out
+}
+
+// texts lists nearly all that the reader looks for secrets in.
+func texts(turns []summarizer.Turn) []string {
+	var out []string
+	for t := range turns {
+		if turns[t].Message == nil {
+			continue
+		}
+		for b := range turns[t].Message.Blocks {
+			switch block := &turns[t].Message.Blocks[b]; block.Kind {
+			case conversation.KindText:
+				out = append(out, block.Text)
+			case conversation.KindToolUse:
+				out = append(out, block.Input)
+				args, _ := conversation.Members(block.Input)
+				for i := range args {
+					if longArgument(&args[i]) {
+						out = append(out, args[i].Text)
+					}
+				}
+			case conversation.KindToolResult:
+				out = append(out, block.ResultText())
+			}
+		}
+	}
+	return out
+}
+
+// longArgument reports whether an argument is text like any other.
+func longArgument(a *conversation.Member) bool {
+	return a.IsString && len(a.Text) > maxKeyArg && !pathKey(a.Key)
 }
 
 func (r *reader) block(m *conversation.Message, b *conversation.Block, ref conversation.Ref) {
@@ -174,8 +207,8 @@ func (r *reader) call(b *conversation.Block) {
 		r.byID[b.AltID] = n
 	}
 	// Long arguments are text like any other; short ones show in the list of actions.
-	for _, a := range args {
-		if a.IsString && len(a.Text) > maxKeyArg && !pathKey(a.Key) {
+	for i := range args {
+		if a := &args[i]; longArgument(a) {
 			r.add(voiceCall, r.out.calls[n].name+" "+a.Key, a.Text, n)
 		}
 	}

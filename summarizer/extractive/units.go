@@ -39,7 +39,8 @@ type unit struct {
 	flags       uint8
 }
 
-// cutter cuts passages into units and notes every term.
+// cutter cuts passages into units and notes every term. What the terms say of the
+// units is noted when the chunks are joined (chunks.go).
 type cutter struct {
 	script *script
 	lex    *lexicon
@@ -51,8 +52,9 @@ type cutter struct {
 	voice voice
 }
 
-func (c *cutter) run() {
-	for i := range c.script.passages {
+// run cuts passages[from:to].
+func (c *cutter) run(from, to int) {
+	for i := from; i < to; i++ {
 		p := &c.script.passages[i]
 		c.at, c.turn, c.voice = int32(i), int32(p.turn), p.voice
 		p.first = len(c.units)
@@ -65,13 +67,6 @@ func (c *cutter) run() {
 			c.lines(p.text)
 		}
 		p.last = len(c.units)
-		for u := p.first; u < p.last; u++ {
-			for _, id := range c.refs[c.units[u].first:c.units[u].last] {
-				if c.lex.terms[id].class.Fact() {
-					p.facts++
-				}
-			}
-		}
 	}
 }
 
@@ -85,11 +80,7 @@ func (c *cutter) unit(text string, flags uint8) {
 	first := int32(len(c.refs))
 	facts.Terms(text, func(start, end int, cl facts.Class) {
 		id := c.lex.id(text[start:end], cl)
-		t := &c.lex.terms[id]
-		t.seen(n, c.turn, c.voice)
-		if t.alarm {
-			flags |= flagAlarm
-		}
+		c.lex.terms[id].seen(n, c.turn, c.voice)
 		c.refs = append(c.refs, id)
 	})
 	if first == int32(len(c.refs)) && c.voice != voiceUser && c.voice != voiceAssistant {
@@ -108,7 +99,10 @@ func (c *cutter) lines(text string) {
 }
 
 func (c *cutter) line(line string) {
-	line = strings.TrimRight(withoutLineNumber(line), "\r ")
+	line = withoutLineNumber(line)
+	for line != "" && (line[len(line)-1] == '\r' || line[len(line)-1] == ' ') { // TrimRight takes longer than the line does
+		line = line[:len(line)-1]
+	}
 	if strings.IndexByte(line, '\r') >= 0 {
 		// Progress bars overwrite themselves: the last state is the line.
 		line = line[strings.LastIndexByte(line, '\r')+1:]

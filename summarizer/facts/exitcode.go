@@ -13,6 +13,9 @@ func ExitCode(text string) (int, bool) {
 		}
 		part = strings.ToLower(part)
 		for _, mark := range [...]string{"exit code", "exit_code", "exitcode", "exit status", "returncode", "return code", "exited with"} {
+			if !strings.Contains(part, mark) {
+				continue // which is found out faster than where the last one stands
+			}
 			for at := strings.LastIndex(part, mark); at >= 0; at = strings.LastIndex(part[:at], mark) {
 				rest := strings.TrimLeft(part[at+len(mark):], " \"'`:=>)*code")
 				end := 0

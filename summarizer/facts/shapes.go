@@ -72,7 +72,22 @@ var kinds = func() (t [256]uint8) {
 func Terms(text string, add func(start, end int, c Class)) {
 	for i := 0; i < len(text); {
 		switch kinds[text[i]] {
-		case kindLetter, kindDigit, kindUnder:
+		case kindLetter:
+			end := smallLetters(text, i+1)
+			if end < len(text) && kinds[text[end]] != kindOther {
+				i = chunk(text, i, end, add)
+				continue
+			}
+			// Most of a text are words, or capitalised words, that nothing is joined to.
+			switch n := end - i; {
+			case n < 3 || n > maxTerm:
+			case text[i] >= 'a':
+				add(i, end, Word)
+			default:
+				add(i, end, Name)
+			}
+			i = end
+		case kindDigit, kindUnder:
 			i = chunk(text, i, i, add)
 		case kindJoint:
 			// A path may begin with '/', '~/', './'.
@@ -87,6 +102,14 @@ func Terms(text string, add func(start, end int, c Class)) {
 			i++
 		}
 	}
+}
+
+// smallLetters is the end of the small ASCII letters at i.
+func smallLetters(text string, i int) int {
+	for i < len(text) && text[i]-'a' < 26 {
+		i++
+	}
+	return i
 }
 
 // rooted reports whether a path begins at i.

@@ -94,8 +94,25 @@ func New() *Checker { return &Checker{cues: facts.NewLookout()} }
 
 // Check holds a summary against its source. Errors come from the counter.
 func (c *Checker) Check(ctx context.Context, req Request) (Result, error) {
+	return c.Read(req).Check(ctx, req)
+}
+
+// Source is what a summary stands for, read for its facts. It serves one check.
+type Source struct{ index *index }
+
+// Read reads the messages of a request and its earlier summary. Neither the summary
+// nor a budget need be known yet, so it can be done while the summary is written.
+func (c *Checker) Read(req Request) *Source {
 	x := newIndex(c.cues, &req)
 	x.read()
+	return &Source{x}
+}
+
+// Check holds the summary of a request against its source, which must have been read
+// from the same messages with the same Redact. Errors come from the counter.
+func (s *Source) Check(ctx context.Context, req Request) (Result, error) {
+	x := s.index
+	x.req = &req
 	text := withoutHeading(req.Summary)
 	var invented []string
 	if !req.Quoted {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/parallel"
 	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
@@ -50,24 +51,33 @@ func newIndex(cues *facts.Lookout, req *Request) *index {
 // read finds the names and statements of the source.
 func (x *index) read() {
 	x.reader.readAll()
-	x.offsets = make([]int, len(x.reader.passages))
-	for p := range x.reader.passages {
-		pa := &x.reader.passages[p]
+	passages := x.reader.passages
+	mentions := make([][]mention, len(passages))
+	parallel.Each(len(passages), func(p int) { mentions[p] = passages[p].mentions() })
+	x.offsets = make([]int, len(passages))
+	for p := range passages {
 		x.offsets[p] = x.bytes
-		if !pa.kept {
-			x.bytes += len(pa.text)
+		if !passages[p].kept {
+			x.bytes += len(passages[p].text)
 		}
-		x.scan(int32(p))
+		x.note(int32(p), mentions[p])
 	}
 	x.findStatements()
 }
 
-// scan notes the names of one passage. Messages that stay add none; they only
-// tell which names are not lost.
-func (x *index) scan(p int32) {
-	pa := &x.reader.passages[p]
-	text, fresh, within := pa.text, 0, 0
-	tool := pa.voice == voiceTool && !pa.kept
+// mention is a place in a text at which a name may stand.
+type mention struct {
+	key        string // the name, without the commas of a number
+	start, end int32
+	class      facts.Class
+	inside     bool // of a path or address that was mentioned before
+}
+
+// mentions lists what may be a name in one text.
+func (p *passage) mentions() []mention {
+	text, within := p.text, 0
+	out := make([]mention, 0, len(text)/128)
+	tool := p.voice == voiceTool && !p.kept
 	facts.Terms(text, func(start, end int, c facts.Class) {
 		switch c {
 		case facts.Caps:
@@ -101,31 +111,42 @@ func (x *index) scan(p int32) {
 				key, start, end = joined, from, to
 			}
 		}
-		inside := start < within
+		out = append(out, mention{key, int32(start), int32(end), c, start < within})
 		if c >= facts.Path {
 			within = end
 		}
-		id, known := x.ids[key]
+	})
+	return out
+}
+
+// note takes the names of one passage in. Messages that stay add none; they only
+// tell which names are not lost.
+func (x *index) note(p int32, mentions []mention) {
+	pa := &x.reader.passages[p]
+	text, fresh := pa.text, 0
+	for i := range mentions {
+		m := &mentions[i]
+		id, known := x.ids[m.key]
 		if !known {
-			if pa.kept || fresh >= maxNames || inside || strings.HasPrefix(text[end:], `":`) {
-				return // neither a part of a name nor a key of JSON adds a name
+			if pa.kept || fresh >= maxNames || m.inside || strings.HasPrefix(text[m.end:], `":`) {
+				continue // neither a part of a name nor a key of JSON adds a name
 			}
 			fresh++
 			id = int32(len(x.names))
-			x.ids[key] = id
-			n := name{text: text[start:end], kind: kindOf(key, c), lastTurn: -3, home: -1}
-			if strings.HasPrefix(text[max(start-len(secretHead), 0):], secretHead) {
+			x.ids[m.key] = id
+			n := name{text: text[m.start:m.end], kind: kindOf(m.key, m.class), lastTurn: -3, home: -1}
+			if strings.HasPrefix(text[max(int(m.start)-len(secretHead), 0):], secretHead) {
 				n.kind = kindNone // the kind of a secret that was replaced
 			}
 			x.names = append(x.names, n)
 		}
 		n := &x.names[id]
 		if n.kind == kindNone {
-			return
+			continue
 		}
 		if pa.kept {
 			n.elsewhere = true
-			return
+			continue
 		}
 		n.voices |= 1 << pa.voice
 		n.last = p
@@ -134,9 +155,9 @@ func (x *index) scan(p int32) {
 			n.turns++
 		}
 		if n.home < 0 || pa.voice >= x.reader.passages[n.home].voice {
-			n.home, n.at = p, int32(start)
+			n.home, n.at = p, m.start
 		}
-	})
+	}
 }
 
 // telling reports whether a symbol is a file's name or an error's.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/parallel"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
@@ -49,6 +50,10 @@ type passage struct {
 	kind   kind   // of a line of the section
 	turn   int32
 	kept   bool
+	// most is how much of the text is read, in bytes, 0 for all of it; escaped says that
+	// it may be JSON.
+	most    int
+	escaped bool
 }
 
 // reader turns the request into passages.
@@ -88,7 +93,7 @@ func (r *reader) readAll() {
 	earlier := "r" + strconv.Itoa(max(r.req.Round-1, 0))
 	if r.req.Previous != "" {
 		r.passages = append(r.passages, passage{
-			text: clipText(r.redacted(r.req.Previous), maxSaidText), source: "earlier summary", voice: voiceEarlier, index: -1, tag: earlier, age: 1, turn: -1,
+			text: r.redacted(r.req.Previous), most: maxSaidText, source: "earlier summary", voice: voiceEarlier, index: -1, tag: earlier, age: 1, turn: -1,
 		})
 	}
 	for i := range r.req.Turns {
@@ -98,6 +103,7 @@ func (r *reader) readAll() {
 	for i := range r.req.Kept {
 		r.message(&r.req.Kept[i], -2)
 	}
+	parallel.Each(len(r.passages), func(i int) { r.passages[i].clip() })
 	if r.req.Redact == nil {
 		return
 	}
@@ -220,8 +226,18 @@ func (r *reader) addClean(v voice, source, text string) {
 		most = maxSaidText
 	}
 	r.passages = append(r.passages, passage{
-		text: unescaped(clipText(text, most)), source: source, voice: v, index: r.index, turn: r.turn, kept: r.kept,
+		text: text, most: most, escaped: true, source: source, voice: v, index: r.index, turn: r.turn, kept: r.kept,
 	})
+}
+
+// clip cuts the text to what is read of it, and undoes its escapes.
+func (p *passage) clip() {
+	if p.most > 0 {
+		p.text = clipText(p.text, p.most)
+	}
+	if p.escaped {
+		p.text = unescaped(p.text)
+	}
 }
 
 func (r *reader) redacted(text string) string {

@@ -78,7 +78,7 @@ func TestTheCallOfADeadServerIsMadeByAnother(t *testing.T) {
 func TestACallLongerThanALeaseKeepsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := &model{name: "a", work: func(context.Context, summarizer.Request) (summarizer.Response, error) {
-			time.Sleep(6 * leaseLife)
+			<-time.After(6 * leaseLife)
 			return summarizer.Response{Text: "long", Tokens: 4}, nil
 		}}
 		ladders, _ := servers(t, 2, 0, long)
@@ -102,7 +102,7 @@ func TestAFailedCallIsMadeAgainByTheNextServer(t *testing.T) {
 		calls := 0
 		var mu sync.Mutex
 		m := &model{name: "a", work: func(context.Context, summarizer.Request) (summarizer.Response, error) {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			mu.Lock()
 			defer mu.Unlock()
 			if calls++; calls == 1 {
@@ -164,7 +164,7 @@ func TestABudgetHoldsOverAllServers(t *testing.T) {
 		if left := ladders[0].Cooling(t.Context(), "team-a", "s", ""); left != 0 {
 			t.Errorf("a used up budget started a cooldown of %v", left)
 		}
-		time.Sleep(budgetPeriod)
+		<-time.After(budgetPeriod)
 		if _, err := ladders[1].Summarize(t.Context(), req(5)); err != nil {
 			t.Errorf("in the next hour: %v", err)
 		}
@@ -174,7 +174,7 @@ func TestABudgetHoldsOverAllServers(t *testing.T) {
 func TestCallsAtOneTimeDoNotExceedTheBudgetTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &model{name: "a", work: func(context.Context, summarizer.Request) (summarizer.Response, error) {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			return summarizer.Response{Text: "slow", Tokens: 4, PromptTokens: 10, CompletionTokens: 10}, nil
 		}}
 		ladders, _ := servers(t, 2, 250, slow)

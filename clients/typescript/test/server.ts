@@ -40,7 +40,7 @@ export async function startBinary(address: string, ...flags: string[]): Promise<
   if (!binary) {
     throw new Error("ELBOWROOM_BIN is not set");
   }
-  const child = spawn(binary, ["serve", "--grpc-addr", address, "--http-addr", "", ...flags], {
+  const child = spawn(binary, ["serve", "--grpc-addr", address, "--http-addr", "", "--admin-addr", "", ...flags], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = once(child, "exit");

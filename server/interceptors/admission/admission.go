@@ -32,6 +32,12 @@ func NewGate(limitBytes int64) *Gate { return &Gate{limit: limitBytes} }
 // Drain refuses every call from now on. Those that are in stay.
 func (g *Gate) Drain() { g.draining.Store(true) }
 
+// Draining reports whether every call is refused.
+func (g *Gate) Draining() bool { return g.draining.Load() }
+
+// Limit is the bound on [Gate.InFlight], 0 or less for none.
+func (g *Gate) Limit() int64 { return g.limit }
+
 // InFlight is the number of request bytes being worked on.
 func (g *Gate) InFlight() int64 { return g.inFlight.Load() }
 

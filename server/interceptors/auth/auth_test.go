@@ -123,7 +123,7 @@ func TestJWTReadsTheIssuersKeys(t *testing.T) {
 	defer srv.Close()
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]any{
-			"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "k1", "x": coordinate(s.key.X), "y": coordinate(s.key.Y), //nolint:staticcheck // JWKS needs them
+			"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "k1", "x": coordinate(s.key.X), "y": coordinate(s.key.Y),
 		}}})
 	})
 	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
@@ -170,6 +170,12 @@ func TestTokensAdmitWhatIsListed(t *testing.T) {
 	}
 	if _, err := tokens.Verify(t.Context(), token); err != nil {
 		t.Errorf("after a broken list: %v", err)
+	}
+	if err := tokens.Load(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tokens.Verify(t.Context(), token); !errors.Is(err, auth.ErrRejected) {
+		t.Errorf("after the last line was removed: %v", err)
 	}
 	if err := tokens.Load([]byte(otherLine)); err != nil {
 		t.Fatal(err)

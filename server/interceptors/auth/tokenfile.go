@@ -10,8 +10,8 @@ import (
 )
 
 // TokenFile admits the tokens that a file lists, and looks at the file again when
-// it changes. A file that cannot be read leaves the old list, and is logged as an
-// error.
+// it changes. A file that is gone or cannot be read leaves the old list, and is logged
+// as an error; an empty one takes every token back.
 type TokenFile struct {
 	path    string
 	tokens  *Tokens
@@ -23,11 +23,19 @@ var _ Verifier = (*TokenFile)(nil)
 
 // OpenTokenFile reads a token file; see [Tokens.Load] for its form.
 func OpenTokenFile(path string, log *slog.Logger) (*TokenFile, error) {
-	f := &TokenFile{path: path, tokens: &Tokens{}, watched: watched.New(path), log: log}
-	return f, f.load()
+	f := &TokenFile{path: path, watched: watched.New(path), log: log}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the tokens: %w", err)
+	}
+	if f.tokens, err = NewTokens(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
 }
 
-func (f *TokenFile) load() error {
+// reload reads the file again.
+func (f *TokenFile) reload() error {
 	text, err := os.ReadFile(f.path)
 	if err != nil {
 		return fmt.Errorf("read the tokens: %w", err)
@@ -41,7 +49,7 @@ func (f *TokenFile) load() error {
 // Verify implements [Verifier].
 func (f *TokenFile) Verify(ctx context.Context, token string) (Identity, error) {
 	if f.watched.Changed() {
-		if err := f.load(); err != nil {
+		if err := f.reload(); err != nil {
 			f.log.ErrorContext(ctx, "the token file changed and cannot be read; the old tokens stay", "error", err)
 		} else {
 			f.log.InfoContext(ctx, "token file read again")

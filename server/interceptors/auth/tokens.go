@@ -46,15 +46,22 @@ type Tokens struct {
 
 var _ Verifier = (*Tokens)(nil)
 
-// NewTokens reads a token file; see [Tokens.Load].
+// NewTokens reads a token file; see [Tokens.Load]. One that lists no token is refused
+// with [ErrNoTokens]: whoever starts a server with it has made a mistake.
 func NewTokens(file []byte) (*Tokens, error) {
 	t := &Tokens{}
-	return t, t.Load(file)
+	if err := t.Load(file); err != nil {
+		return nil, err
+	}
+	if len(*t.tenants.Load()) == 0 {
+		return nil, ErrNoTokens
+	}
+	return t, nil
 }
 
 // Load takes another list: a line for each token with the tenant and the SHA-256 of
-// the token in hexadecimal. Empty lines and lines that begin with # do not count.
-// With an error the old list stays.
+// the token in hexadecimal. Empty lines and lines that begin with # do not count. A
+// list without a line lets nobody in. With an error the old list stays.
 //
 // A plain hash is enough because tokens are random: 256 bits cannot be guessed from
 // their hash, as a password could.
@@ -85,9 +92,6 @@ func (t *Tokens) Load(file []byte) error {
 	}
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("read the tokens: %w", err)
-	}
-	if len(tenants) == 0 {
-		return ErrNoTokens
 	}
 	t.tenants.Store(&tenants)
 	return nil

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 
+	"go.opentelemetry.io/otel/propagation"
+
 	"github.com/elbowroom/elbowroom/summarizer"
 )
 
@@ -39,6 +41,8 @@ var ErrWhole = errors.New("the server answered with one document instead of a st
 
 // Middleware sends the request, as both SDKs' middleware.
 func (c *Call) Middleware(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	// The trace goes on in the model's server. Nothing else of the context does.
+	propagation.TraceContext{}.Inject(req.Context(), propagation.HeaderCarrier(req.Header))
 	resp, err := next(req)
 	if err != nil {
 		return nil, transportError(req.Context(), err)

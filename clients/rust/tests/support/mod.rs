@@ -31,7 +31,7 @@ impl Server {
             return absent("set ELBOWROOM_BIN (or, for most tests, ELBOWROOM_ADDR) to test against a server");
         };
         let mut child = Command::new(&binary)
-            .args(["serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", ""])
+            .args(["serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "", "--admin-addr", ""])
             .args(flags)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -1,0 +1,75 @@
+// Package parallel shares work that falls into independent pieces among the
+// processors. What comes of it never depends on their number: every piece has a
+// place of its own to leave its result, and the caller reads them in order.
+package parallel
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// Each calls work once for every i below n, on the goroutine of the caller and as many
+// others as there are processors for, and returns when all calls have. Pieces are
+// handed out in order, one at a time. When one panics, Each does, on the caller's
+// goroutine, where somebody may be waiting to recover.
+func Each(n int, work func(i int)) {
+	others := min(runtime.GOMAXPROCS(0), n) - 1
+	if others < 1 {
+		for i := range n {
+			work(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var failure atomic.Pointer[string]
+	run := func() {
+		report := caught(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				work(i)
+			}
+		})
+		if report != nil {
+			failure.CompareAndSwap(nil, report)
+			next.Store(int64(n)) // nobody begins another piece
+		}
+	}
+	var group sync.WaitGroup
+	for range others {
+		group.Go(run)
+	}
+	run()
+	group.Wait()
+	again(failure.Load())
+}
+
+// Both calls here on the goroutine of the caller and elsewhere on another, and returns
+// when both have. It panics as Each does.
+func Both(here, elsewhere func()) {
+	other := make(chan *string, 1)
+	go func() { other <- caught(elsewhere) }()
+	report := caught(here)
+	again(<-other)
+	again(report)
+}
+
+// caught calls work and reports its panic, nil for none.
+func caught(work func()) (report *string) {
+	defer func() {
+		if p := recover(); p != nil {
+			text := fmt.Sprintf("%v\n\n%s", p, debug.Stack())
+			report = &text
+		}
+	}()
+	work()
+	return nil
+}
+
+// again panics with what was reported.
+func again(report *string) {
+	if report != nil {
+		panic(*report) //nolint:forbidigo // it was a panic when it was caught
+	}
+}
