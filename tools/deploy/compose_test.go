@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -62,7 +61,7 @@ func TestComposeMountsAndPorts(t *testing.T) {
 }
 
 func TestPrometheusConfiguration(t *testing.T) {
-	c, err := prometheus.LoadFile(composeFolder+"/prometheus.yaml", false, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	c, err := prometheus.LoadFile(composeFolder+"/prometheus.yaml", false, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

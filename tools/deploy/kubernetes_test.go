@@ -3,6 +3,7 @@ package deploy
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,10 +62,6 @@ func readCluster(t *testing.T) *cluster {
 	return c
 }
 
-type unknownKind string
-
-func (k unknownKind) Error() string { return "there is no check for the kind " + string(k) }
-
 func (c *cluster) add(document []byte) error {
 	var about struct {
 		APIVersion string `json:"apiVersion"`
@@ -103,7 +100,7 @@ func (c *cluster) add(document []byte) error {
 		c.secrets[s.Name] = s
 		return err
 	default:
-		return unknownKind(kind)
+		return fmt.Errorf("there is no check for the kind %s", kind)
 	}
 }
 
