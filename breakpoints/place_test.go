@@ -316,7 +316,8 @@ func TestLayoutIsChosenByFormAndModel(t *testing.T) {
 		reason string
 		marks  int
 	}{
-		{"native Anthropic, whatever the model", anthropic, chat, Options{Model: "kimi-k3"}, LayoutAnthropic, "native Anthropic conversation", 1},
+		{"native Anthropic, a model of no known route", anthropic, chat, Options{Model: "house-model"}, LayoutAnthropic, "native Anthropic conversation", 1},
+		{"native Anthropic, a route that refuses marks", anthropic, chat, Options{Model: "kimi-k3"}, LayoutUnset, "no marks: model kimi-k3 takes none (Moonshot Kimi caches by itself and refuses marks)", 0},
 		{"Claude on OpenAI chat", openAI, chat, Options{Model: "anthropic/claude-opus-5", Claude: true}, LayoutOpenRouter, "Claude model on OpenAI chat", 1},
 		{"another model on OpenAI chat", openAI, chat, Options{Model: "gpt-5"}, LayoutUnset, "no marks: model gpt-5 takes none", 0},
 		{"the model of the body", openAI, chat, Options{}, LayoutUnset, "no marks: model m takes none", 0},

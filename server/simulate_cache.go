@@ -79,10 +79,7 @@ func (s *Server) simulated(ctx context.Context, in *elbowroomv1.SimulateCacheReq
 	rules := s.caches.Rules(layout, &model, countingOf(in.GetCounting()))
 	price := s.caches.Price(layout, &model, in.GetPriceDate())
 	if p := in.GetPrice(); p != nil {
-		price = simulator.Price{
-			Rates: simulator.Rates{Input: p.GetInput(), Read: p.GetRead(), Write5m: p.GetWrite_5M(), Write1h: p.GetWrite_1H(), Write: p.GetWrite()},
-			Date:  in.GetPriceDate(), Source: "the request",
-		}
+		price = simulator.Price{Rates: ratesOf(p, price.Rates), Date: in.GetPriceDate(), Source: "the request"}
 	}
 	*out = simulator.Request{
 		Prompt: material.Request(&rules), Rules: &rules, Price: &price,
@@ -92,6 +89,17 @@ func (s *Server) simulated(ctx context.Context, in *elbowroomv1.SimulateCacheReq
 		Scope:      r.GetScope(), Thread: r.GetThread(), Billed: billedOf(r.GetBilled()),
 	}
 	return exact, nil
+}
+
+// ratesOf are the rates of a request. One that names the input alone has the provider's
+// multiples of it: nobody reads and writes for nothing.
+func ratesOf(p *elbowroomv1.CachePrice, known simulator.Rates) simulator.Rates {
+	r := simulator.Rates{Input: p.GetInput(), Read: p.GetRead(), Write5m: p.GetWrite_5M(), Write1h: p.GetWrite_1H(), Write: p.GetWrite()}
+	if r.Read == 0 && r.Write5m == 0 && r.Write1h == 0 && r.Write == 0 && known.Input > 0 {
+		x := r.Input / known.Input
+		r.Read, r.Write5m, r.Write1h, r.Write = x*known.Read, x*known.Write5m, x*known.Write1h, x*known.Write
+	}
+	return r
 }
 
 // within puts a path in front of the field that an error names.

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -447,5 +448,19 @@ func TestSimulateCacheGuessesTheLayoutThatMarksAreSetFor(t *testing.T) {
 				t.Errorf("nothing is read again: %v", second.GetSplit())
 			}
 		})
+	}
+}
+
+func TestAPriceOfTheInputAloneHasTheProvidersMultiples(t *testing.T) {
+	f := start(t, nil)
+	resp, err := f.client.SimulateCache(t.Context(), &elbowroomv1.SimulateCacheRequest{
+		Model: "claude-opus-5", Price: &elbowroomv1.CachePrice{Input: 3},
+		Requests: []*elbowroomv1.SimulatedRequest{{Conversation: anthropic(`{"messages":[{"role":"user","content":"hi"}]}`)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := resp.GetTurns()[0].GetPrice(); math.Abs(p.GetRead()-0.3) > 1e-9 || math.Abs(p.GetWrite_5M()-3.75) > 1e-9 || math.Abs(p.GetWrite_1H()-6) > 1e-9 {
+		t.Errorf("price %v", p)
 	}
 }
