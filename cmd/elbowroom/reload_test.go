@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -64,17 +65,17 @@ func TestReloadsHappenOnSIGHUPAndWhenAFileHasChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var log strings.Builder
+		log := newSyncBuffer()
 		f := &fronted{}
-		var applied, refused int
+		var applied, refused atomic.Int32
 		done := func(_ context.Context, good bool) {
 			if good {
-				applied++
+				applied.Add(1)
 			} else {
-				refused++
+				refused.Add(1)
 			}
 		}
-		r := &reloader{done: done, load: load, front: f, level: new(slog.LevelVar), log: slog.New(slog.NewJSONHandler(&log, nil)), file: file, running: running}
+		r := &reloader{done: done, load: load, front: f, level: new(slog.LevelVar), log: slog.New(slog.NewJSONHandler(log, nil)), file: file, running: running}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		hangup := make(chan os.Signal)
@@ -91,7 +92,7 @@ func TestReloadsHappenOnSIGHUPAndWhenAFileHasChanged(t *testing.T) {
 		for _, x := range []struct {
 			name             string
 			do               func()
-			applied, refused int
+			applied, refused int32
 			level            slog.Level
 			logged           string
 		}{
@@ -106,12 +107,13 @@ func TestReloadsHappenOnSIGHUPAndWhenAFileHasChanged(t *testing.T) {
 			{"a signal", func() { hangup <- syscall.SIGHUP }, 4, 3, slog.LevelDebug, reloaded},
 			{"what the server refuses", func() { f.err = errors.New("it cannot be"); hangup <- syscall.SIGHUP }, 4, 4, slog.LevelDebug, "it cannot be"},
 		} {
-			log.Reset()
+			before := len(log.String())
 			x.do()
 			<-time.After(2500 * time.Millisecond)
 			synctest.Wait()
-			if applied != x.applied || refused != x.refused || r.level.Level() != x.level || !strings.Contains(log.String(), x.logged) || (x.logged == "") != (log.Len() == 0) {
-				t.Errorf("%s: %d applied, %d refused, level %v, log:\n%s", x.name, applied, refused, r.level.Level(), log.String())
+			lines := log.String()[before:]
+			if applied.Load() != x.applied || refused.Load() != x.refused || r.level.Level() != x.level || !strings.Contains(lines, x.logged) || (x.logged == "") != (lines == "") {
+				t.Errorf("%s: %d applied, %d refused, level %v, log:\n%s", x.name, applied.Load(), refused.Load(), r.level.Level(), lines)
 			}
 		}
 		if len(f.given) != 4 {

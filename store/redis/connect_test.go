@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,10 +19,10 @@ func TestOperationsDoNotWaitForAConnectionLongerThanTheyMay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		attempts := 0
+		var attempts atomic.Int32
 		refused := errors.New("refused in the end")
 		s.connect = func() (rueidis.Client, error) {
-			attempts++
+			attempts.Add(1)
 			<-time.After(10 * time.Second)
 			return nil, refused
 		}
@@ -32,8 +33,8 @@ func TestOperationsDoNotWaitForAConnectionLongerThanTheyMay(t *testing.T) {
 				t.Errorf("%v, want ErrUnreachable within the time", err)
 			}
 		}
-		if waited := time.Since(start); waited != 3*DefaultTimeout || attempts != 1 {
-			t.Errorf("three operations took %v and %d attempts", waited, attempts)
+		if waited := time.Since(start); waited != 3*DefaultTimeout || attempts.Load() != 1 {
+			t.Errorf("three operations took %v and %d attempts", waited, attempts.Load())
 		}
 		short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
@@ -44,12 +45,12 @@ func TestOperationsDoNotWaitForAConnectionLongerThanTheyMay(t *testing.T) {
 		if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, refused) {
 			t.Errorf("%v, want how the attempt ended", err)
 		}
-		if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, ErrUnreachable) || attempts != 1 {
-			t.Errorf("right after it: %v, %d attempts", err, attempts)
+		if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, ErrUnreachable) || attempts.Load() != 1 {
+			t.Errorf("right after it: %v, %d attempts", err, attempts.Load())
 		}
 		<-time.After(connectAgain)
-		if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, ErrUnreachable) || attempts != 2 {
-			t.Errorf("a while after it: %v, %d attempts", err, attempts)
+		if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, ErrUnreachable) || attempts.Load() != 2 {
+			t.Errorf("a while after it: %v, %d attempts", err, attempts.Load())
 		}
 		s.Close()
 		<-time.After(10 * time.Second)
