@@ -24,9 +24,13 @@ export async function startService(): Promise<{ address: string; stop: () => Pro
   if (running) {
     return { address: running, stop: async () => {} };
   }
-  const child = spawn(process.env["ELBOWROOM_BIN"]!, ["serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "", "--admin-addr", ""], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  const child = spawn(
+    process.env["ELBOWROOM_BIN"]!,
+    ["serve", "--grpc-addr", "127.0.0.1:0", "--http-addr", "", "--admin-addr", ""],
+    {
+      stdio: ["ignore", "pipe", "ignore"],
+    },
+  );
   const exited = once(child, "exit");
   let output = "";
   const address = await new Promise<string>((resolve, reject) => {
