@@ -124,6 +124,9 @@ var rows = []row{
 		{"Memory", "bytes", "", []line{{"process_resident_memory_bytes{" + selector + "}", "{{instance}}"}}},
 		{"Goroutines", "short", "", []line{{"go_goroutines{" + selector + "}", "{{instance}}"}}},
 		{"Processor time", "percentunit", "1 is one core.", []line{{rate("process_cpu_seconds_total", "instance"), "{{instance}}"}}},
+		{"Reloads of the configuration", "short", "A refused one left the settings as they were.", []line{
+			{"sum by (instance, result) (increase(elbowroom_config_reloads_total{" + selector + "}[1h]))", "{{instance}} {{result}}"},
+		}},
 		{"Versions", "short", "Servers by what they run.", []line{{"count by (version) (elbowroom_build_info{" + selector + "})", "{{version}}"}}},
 	}},
 }
