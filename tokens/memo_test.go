@@ -124,6 +124,8 @@ var costless = map[string]bool{
 	"Message.Span": true, "Message.Content": true, "Message.Mark": true, "Message.Strays": true,
 	"Block.Span": true, "Block.TextSpan": true, "Block.InputSpan": true, "Block.ResultSpan": true, "Block.Mark": true,
 	"Tool.Span": true, "Tool.Mark": true, "Tool.Strays": true,
+	// How an outline left a text: what is counted is decoded first.
+	"Block.Escaped": true, "Block.Uncommon": true,
 	// What models of one row may differ in.
 	"Model.Name": true, "Model.Date": true, "Model.Source": true, "Model.Note": true, "Model.Thinking": true,
 	"Model.ContextWindow": true, "Model.MaxOutput": true, "Model.CacheMinimum": true,
