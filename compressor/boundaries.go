@@ -1,6 +1,7 @@
 package compressor
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/elbowroom/elbowroom/conversation"
@@ -34,43 +35,67 @@ type layout struct {
 	binding string
 }
 
-// planBoundaries decides the layout.
-func (j *job) planBoundaries() (verdict, bool) {
+// planBoundaries decides the layout, and prunes what it keeps.
+func (j *job) planBoundaries(ctx context.Context) (verdict, bool, error) {
 	head := j.headEnd()
 	middle := head
 	if j.earlier.found {
 		head, middle = j.earlier.row, j.earlier.row+j.earlier.count
 		switch {
 		case j.nothingNew(middle):
-			return verdict{OutcomeNoGain, "nothing was added since the last compression"}, true
+			return verdict{OutcomeNoGain, "nothing was added since the last compression"}, true, nil
 		case j.counts.Tokens <= j.rules.targetTokens && j.report.JudgedTokens < j.budget.threshold:
-			return verdict{OutcomeNoGain, "the conversation was compressed before and is within its target"}, true
+			return verdict{OutcomeNoGain, "the conversation was compressed before and is within its target"}, true, nil
 		}
 	}
 	if n := len(j.rows); !j.earlier.found && n <= head+min(tooShortTail, j.rules.protectLastN)+1 {
 		j.layout = layout{head: head, middle: middle, tail: middle, pruneOnly: true}
-		if n > 0 && (j.prune.any() || j.repairs.any()) {
-			return verdict{}, false
+		if err := j.pruneAll(ctx); err != nil {
+			return verdict{}, true, err
 		}
-		return verdict{OutcomeTooShort, fmt.Sprintf("%s, of which %d belong to the protected head", plural(len(j.c.Messages), "message"), head)}, true
+		if n > 0 && (j.prune.any() || j.repairs.any()) {
+			return verdict{}, false, nil
+		}
+		return verdict{OutcomeTooShort, fmt.Sprintf("%s, of which %d belong to the protected head", plural(len(j.c.Messages), "message"), head)}, true, nil
 	}
-	tail := tailStart(j.rows, middle, j.tailBudget(head, middle), j.rules.protectLastN)
-	j.layout = j.withAnchor(layout{head: head, middle: middle, tail: tail})
+	if err := j.pruneRows(ctx, 0, head); err != nil {
+		return verdict{}, true, err
+	}
+	if j.tight() {
+		if err := j.pruneAll(ctx); err != nil {
+			return verdict{}, true, err
+		}
+	}
+	budget := j.tailBudget(head, middle)
+	if err := j.pruneTail(ctx, middle, int(tailCeiling*float64(budget)), j.rules.protectLastN); err != nil {
+		return verdict{}, true, err
+	}
+	tail := tailStart(j.rows, middle, budget, j.rules.protectLastN)
+	var err error
+	if j.layout, err = j.withAnchor(ctx, layout{head: head, middle: middle, tail: tail}); err != nil {
+		return verdict{}, true, err
+	}
 	if j.rules.alternation == AlternationStrict {
 		j.layout = j.alternate(j.layout)
 	}
+	if err := j.pruneKept(ctx); err != nil {
+		return verdict{}, true, err
+	}
 	j.nameConstraint()
 	if j.middleRows() > 0 {
-		return verdict{}, false
+		return verdict{}, false, nil
 	}
 	j.layout.pruneOnly = true
+	if err := j.pruneAll(ctx); err != nil {
+		return verdict{}, true, err
+	}
 	if j.prune.any() || j.repairs.any() {
-		return verdict{}, false
+		return verdict{}, false, nil
 	}
 	if j.earlier.found {
-		return verdict{OutcomeNoGain, "nothing new stands outside the protected tail"}, true
+		return verdict{OutcomeNoGain, "nothing new stands outside the protected tail"}, true, nil
 	}
-	return verdict{OutcomeTooShort, "no messages stand between the protected head and tail"}, true
+	return verdict{OutcomeTooShort, "no messages stand between the protected head and tail"}, true, nil
 }
 
 // headEnd is the row after the head: the system prompt, then protect_first_n
@@ -130,11 +155,17 @@ func walkBack(rows []row, head, limit, least int) int {
 	return head
 }
 
+// tight reports whether a target asks for less than there is: then every row's cost
+// matters.
+func (j *job) tight() bool {
+	return j.rules.targetTokens != 0 && j.counts.Tokens > j.rules.targetTokens
+}
+
 // tailBudget is the token budget of the tail: a fifth of the threshold, less
 // where target_tokens leaves less beside the head and a summary.
 func (j *job) tailBudget(head, middle int) int {
 	budget := j.budget.tail
-	if j.rules.targetTokens == 0 || j.counts.Tokens <= j.rules.targetTokens {
+	if !j.tight() {
 		return budget
 	}
 	fixed := j.fixedTokens() + rowTokens(j.rows[:head])
@@ -168,7 +199,7 @@ func rowTokens(rows []row) int {
 // withAnchor sees to it that the newest request stays: the tail begins with it,
 // or, where that would keep too much, it is kept alone inside the middle. Pinned
 // units are kept the same way.
-func (j *job) withAnchor(l layout) layout {
+func (j *job) withAnchor(ctx context.Context, l layout) (layout, error) {
 	l.keep = make(map[int]bool)
 	for r := l.middle; r < l.tail; r++ {
 		if j.rows[r].pinned {
@@ -177,9 +208,12 @@ func (j *job) withAnchor(l layout) layout {
 	}
 	q := newestRequest(j.rows)
 	if q < l.middle || q >= l.tail {
-		return l
+		return l, nil
 	}
 	start := unitStart(j.rows, q)
+	if err := j.pruneRows(ctx, start, l.tail); err != nil {
+		return l, err
+	}
 	if start > l.middle && j.fitsAnchor(l, start) {
 		l.tail = start
 		for r := range l.keep {
@@ -188,12 +222,12 @@ func (j *job) withAnchor(l layout) layout {
 			}
 		}
 		l.binding = "the newest request"
-		return l
+		return l, nil
 	}
 	for r := start; r == start || sameUnit(j.rows, r); r++ {
 		l.keep[r] = true
 	}
-	return l
+	return l, nil
 }
 
 // fitsAnchor reports whether a tail that begins at row start still leaves room.

@@ -239,11 +239,8 @@ func (j *job) plan(ctx context.Context) (verdict, bool, error) {
 		return verdict{}, true, err
 	}
 	j.findEarlier()
-	if err := j.planPruning(ctx); err != nil {
-		return verdict{}, true, err
-	}
-	v, stop := j.planBoundaries()
-	return v, stop, nil
+	j.planPruning()
+	return j.planBoundaries(ctx)
 }
 
 // conclude writes the verdict into the result.

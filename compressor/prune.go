@@ -20,10 +20,12 @@ const duplicateMinChars = 200
 // pruning is what is shortened, by message. Only what is kept in the end is
 // rendered; the summarizer reads everything unshortened.
 type pruning struct {
-	// protected is the first row of the region that is not pruned.
-	protected int
-	texts     map[conversation.Ref]edit // tool results
-	inputs    map[conversation.Ref]edit // arguments
+	texts  map[conversation.Ref]edit // tool results
+	inputs map[conversation.Ref]edit // arguments
+	// looked says of each row before the protected region that it was looked at.
+	looked []bool
+	// untouchable are the calls whose arguments must stay.
+	untouchable map[conversation.Ref]bool
 }
 
 // edit is a new text with its report.
@@ -34,39 +36,77 @@ type edit struct {
 
 func (p *pruning) any() bool { return len(p.texts)+len(p.inputs) > 0 }
 
-// planPruning replaces old, long tool results by one line and cuts long
-// arguments of old, answered calls. Rows get the cost they have after it.
-func (j *job) planPruning(ctx context.Context) error {
-	p := pruning{
-		protected: pruneBoundary(j.rows, j.budget.tail, j.rules.protectLastN),
-		texts:     make(map[conversation.Ref]edit),
-		inputs:    make(map[conversation.Ref]edit),
+// planPruning prepares to replace old, long tool results by one line and to cut long
+// arguments of old, answered calls. Most old rows end up in a summary, where nobody
+// asks what they would be shortened to, so a row is looked at when its cost matters:
+// see pruneRows.
+func (j *job) planPruning() {
+	j.prune = pruning{
+		texts:       make(map[conversation.Ref]edit),
+		inputs:      make(map[conversation.Ref]edit),
+		looked:      make([]bool, pruneBoundary(j.rows, j.budget.tail, j.rules.protectLastN)),
+		untouchable: j.unanswered(),
 	}
-	request := -1
-	if q := newestRequest(j.rows); q >= 0 {
-		request = j.rows[q].index
-	}
-	untouchable := j.unanswered()
-	rows := make([]prunedRow, p.protected)
-	parallel.Each(len(rows), func(r int) {
-		if row := &j.rows[r]; row.index >= 0 && !row.pinned && row.index != request {
-			rows[r] = j.pruneRow(ctx, row.index, untouchable)
-		}
-	})
-	for r := range rows {
-		if rows[r].err != nil {
-			return rows[r].err
-		}
-		for _, e := range rows[r].edits {
-			if e.input {
-				p.inputs[e.ref] = e.edit
-			} else {
-				p.texts[e.ref] = e.edit
+}
+
+// pruneRows shortens what is to be shortened in rows[from:to], once. These rows have
+// the cost they have after it.
+func (j *job) pruneRows(ctx context.Context, from, to int) error {
+	return j.pruneSome(ctx, from, to, func(int) bool { return true })
+}
+
+// pruneAll is pruneRows for every row.
+func (j *job) pruneAll(ctx context.Context) error { return j.pruneRows(ctx, 0, len(j.rows)) }
+
+// pruneKept is pruneRows for the rows that the layout keeps.
+func (j *job) pruneKept(ctx context.Context) error {
+	return j.pruneSome(ctx, 0, len(j.rows), j.keptRow)
+}
+
+// pruneTail prunes the rows that a walk from the end takes until it passes a limit:
+// as many as tailStart reads the cost of.
+func (j *job) pruneTail(ctx context.Context, head, limit, least int) error {
+	const batch = 16 // rows, so that there is something to share
+	total := 0
+	for r := len(j.rows) - 1; r >= head; r-- {
+		if r < len(j.prune.looked) && !j.prune.looked[r] {
+			if err := j.pruneRows(ctx, max(r+1-batch, head), r+1); err != nil {
+				return err
 			}
 		}
-		j.rows[r].cost += rows[r].change
+		if total += j.rows[r].cost; total > limit && len(j.rows)-r > least {
+			return nil
+		}
 	}
-	j.prune = p
+	return nil
+}
+
+func (j *job) pruneSome(ctx context.Context, from, to int, wanted func(r int) bool) error {
+	request := newestRequest(j.rows)
+	var todo []int
+	for r := from; r < min(to, len(j.prune.looked)); r++ {
+		if !j.prune.looked[r] && wanted(r) {
+			j.prune.looked[r] = true
+			if row := &j.rows[r]; row.index >= 0 && !row.pinned && r != request {
+				todo = append(todo, r)
+			}
+		}
+	}
+	rows := make([]prunedRow, len(todo))
+	parallel.Each(len(todo), func(n int) { rows[n] = j.pruneRow(ctx, j.rows[todo[n]].index) })
+	for n := range rows {
+		if rows[n].err != nil {
+			return rows[n].err
+		}
+		for _, e := range rows[n].edits {
+			if e.input {
+				j.prune.inputs[e.ref] = e.edit
+			} else {
+				j.prune.texts[e.ref] = e.edit
+			}
+		}
+		j.rows[todo[n]].cost += rows[n].change
+	}
 	return nil
 }
 
@@ -85,7 +125,7 @@ type blockEdit struct {
 }
 
 // pruneRow shortens one message and counts it again.
-func (j *job) pruneRow(ctx context.Context, i int, untouchable map[conversation.Ref]bool) prunedRow {
+func (j *job) pruneRow(ctx context.Context, i int) prunedRow {
 	var p prunedRow
 	m := &j.c.Messages[i]
 	for b := range m.Blocks {
@@ -96,7 +136,7 @@ func (j *job) pruneRow(ctx context.Context, i int, untouchable map[conversation.
 				p.edits = append(p.edits, blockEdit{edit: e, ref: ref})
 			}
 		case conversation.KindToolUse:
-			if !j.rules.pruneToolArguments || untouchable[ref] {
+			if !j.rules.pruneToolArguments || j.prune.untouchable[ref] {
 				continue
 			}
 			if e, ok := pruneArguments(ref, block); ok {

@@ -29,7 +29,7 @@ func (j *job) summarize(ctx context.Context) (summary, verdict, error) {
 	req := j.summaryRequest()
 	j.report.SummaryBudgetTokens = req.Budget
 	if req.Budget <= 0 {
-		return j.pruneOnly("the messages that could be summarized are smaller than a summary of them")
+		return j.pruneOnly(ctx, "the messages that could be summarized are smaller than a summary of them")
 	}
 	rung, summarized := "", 0
 	for _, turn := range req.Turns {
@@ -75,13 +75,16 @@ func (j *job) summarize(ctx context.Context) (summary, verdict, error) {
 	case errors.Is(err, summarizer.ErrNothingToSay):
 		return summary{}, verdict{OutcomeNoGain, "the middle holds nothing that could be summarized"}, nil
 	default:
-		return j.pruneOnly("every summarizer failed and there was nothing to prune")
+		return j.pruneOnly(ctx, "every summarizer failed and there was nothing to prune")
 	}
 }
 
 // pruneOnly goes on without a summary where there is something to prune or to
 // repair, and otherwise says why nothing is done.
-func (j *job) pruneOnly(reason string) (summary, verdict, error) {
+func (j *job) pruneOnly(ctx context.Context, reason string) (summary, verdict, error) {
+	if err := j.pruneAll(ctx); err != nil {
+		return summary{}, verdict{}, err
+	}
 	if !j.prune.any() && !j.repairs.any() {
 		return summary{}, verdict{OutcomeNoGain, reason}, nil
 	}
