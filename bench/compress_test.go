@@ -20,25 +20,36 @@ const compressModel = "claude-sonnet-4-5"
 
 // BenchmarkCompress200K compresses a conversation of about 200,000 tokens over a loopback connection, request encoding
 // and response included: the beginning of the largest recorded one, with another newest message each time. Nothing is
-// taken over from an earlier compression (continuity is off and there is no session), so every call summarizes anew;
-// "all remembered" has the counts of all but the newest message at hand, as a service has that saw the turn before.
-// One client shows the latency alone, four show it under moderate load.
+// taken over from an earlier compression (continuity is off and there is no session), so every call summarizes anew.
+//
+// "all remembered" is a service that saw the turns before: calls of Compress that found the conversation below its
+// threshold, which count all but the newest message and read it ahead. The calls before the measured ones are such, and
+// no others. "nothing remembered" remembers neither counts nor texts, so every call is the first that meets the
+// conversation. One client shows the latency alone, four show it under moderate load.
 func BenchmarkCompress200K(b *testing.B) {
 	format, json := beginning(b, 200_000)
 	input := grower(b, json)
 	for _, state := range counters() {
-		client := dial(b, state.counter)
-		call := func(ctx context.Context, i int) error {
-			resp, err := client.Compress(ctx, &elbowroomv1.CompressRequest{Conversation: native(format, input(i)), Model: compressModel, Force: true})
-			if err == nil && resp.GetOutcome() != elbowroomv1.Outcome_OUTCOME_COMPRESSED {
+		client := dialKnowing(b, state.counter, state.known)
+		compress := func(ctx context.Context, req *elbowroomv1.CompressRequest, want elbowroomv1.Outcome) error {
+			resp, err := client.Compress(ctx, req)
+			if err == nil && resp.GetOutcome() != want {
 				return fmt.Errorf("outcome %v", resp.GetOutcome())
 			}
 			return err
 		}
-		for i := range 10 { // a service that has been up for a while
-			if err := call(b.Context(), -1-i); err != nil {
+		whole := 1.0
+		for i := range 10 { // the turns before: nothing is compressed below the whole window
+			req := &elbowroomv1.CompressRequest{
+				Conversation: native(format, input(-1-i)), Model: compressModel, Policy: &elbowroomv1.CompressionPolicy{Threshold: &whole},
+			}
+			if err := compress(b.Context(), req, elbowroomv1.Outcome_OUTCOME_BELOW_THRESHOLD); err != nil {
 				b.Fatal(err)
 			}
+		}
+		call := func(i int) func(ctx context.Context) error {
+			req := &elbowroomv1.CompressRequest{Conversation: native(format, input(i)), Model: compressModel, Force: true}
+			return func(ctx context.Context) error { return compress(ctx, req, elbowroomv1.Outcome_OUTCOME_COMPRESSED) }
 		}
 		for _, clients := range []int{1, 4} {
 			b.Run(fmt.Sprintf("%s/clients=%d", state.name, clients), func(b *testing.B) { latencies(b, clients, call) })
@@ -83,8 +94,8 @@ func beginning(b *testing.B, limit int) (elbowroomv1.Format, string) {
 }
 
 // latencies shares b.N calls among clients that each wait for their answer before they ask again, and reports the
-// percentiles of the time one call takes.
-func latencies(b *testing.B, clients int, call func(ctx context.Context, i int) error) {
+// percentiles of the time one call takes. Making up the conversation that it sends is no part of that.
+func latencies(b *testing.B, clients int, call func(i int) func(ctx context.Context) error) {
 	times := make([]time.Duration, b.N)
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -92,8 +103,9 @@ func latencies(b *testing.B, clients int, call func(ctx context.Context, i int) 
 	for range clients {
 		group.Go(func() {
 			for i := int(next.Add(1)) - 1; i < b.N; i = int(next.Add(1)) - 1 {
+				run := call(i)
 				start := time.Now()
-				if err := call(b.Context(), i); err != nil {
+				if err := run(b.Context()); err != nil {
 					b.Error(err)
 					return
 				}

@@ -15,6 +15,7 @@ import (
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	"github.com/elbowroom/elbowroom/compressor"
+	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/internal/testdata"
 	"github.com/elbowroom/elbowroom/server"
@@ -28,7 +29,7 @@ import (
 const messageLimit = 64 << 20
 
 // newServer is the service with the embedded summarizer.
-func newServer(counter *tokens.Counter, recorder *telemetry.Recorder) (*server.Server, error) {
+func newServer(counter *tokens.Counter, known *memo.Memo, recorder *telemetry.Recorder) (*server.Server, error) {
 	registry, err := tokens.NewRegistry()
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func newServer(counter *tokens.Counter, recorder *telemetry.Recorder) (*server.S
 	if err != nil {
 		return nil, err
 	}
-	engine, err := compressor.New(compressor.Options{Counter: counter, Ladder: steps, Store: memory})
+	engine, err := compressor.New(compressor.Options{Counter: counter, Ladder: steps, Store: memory, Memo: known})
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,13 @@ func newServer(counter *tokens.Counter, recorder *telemetry.Recorder) (*server.S
 // dial starts the service on a free loopback port and connects to it.
 func dial(b *testing.B, counter *tokens.Counter) elbowroomv1.ContextServiceClient {
 	b.Helper()
-	client, stop := start(b, counter, nil)
+	return dialKnowing(b, counter, memo.New(memo.DefaultBytes))
+}
+
+// dialKnowing is dial for a service that remembers texts in known, nil for none.
+func dialKnowing(b *testing.B, counter *tokens.Counter, known *memo.Memo) elbowroomv1.ContextServiceClient {
+	b.Helper()
+	client, stop := startKnowing(b, counter, known, nil)
 	b.Cleanup(stop)
 	return client
 }
@@ -61,7 +68,12 @@ func dial(b *testing.B, counter *tokens.Counter) elbowroomv1.ContextServiceClien
 // start is dial for those who stop the server themselves.
 func start(b *testing.B, counter *tokens.Counter, recorder *telemetry.Recorder) (client elbowroomv1.ContextServiceClient, stop func()) {
 	b.Helper()
-	srv, err := newServer(counter, recorder)
+	return startKnowing(b, counter, memo.New(memo.DefaultBytes), recorder)
+}
+
+func startKnowing(b *testing.B, counter *tokens.Counter, known *memo.Memo, recorder *telemetry.Recorder) (client elbowroomv1.ContextServiceClient, stop func()) {
+	b.Helper()
+	srv, err := newServer(counter, known, recorder)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -122,17 +134,19 @@ func calls(client elbowroomv1.ContextServiceClient, c *elbowroomv1.Conversation)
 }
 
 // counters are the two states of a service that has been up for a while: it meets a conversation for the first time, or
-// it has counted all of it before.
+// it has met all of it before.
 func counters() []struct {
 	name    string
 	counter *tokens.Counter
+	known   *memo.Memo
 } {
 	return []struct {
 		name    string
 		counter *tokens.Counter
+		known   *memo.Memo
 	}{
-		{"nothing remembered", tokens.NewCounter(tokens.RememberedCounts(0))},
-		{"all remembered", tokens.NewCounter()},
+		{"nothing remembered", tokens.NewCounter(tokens.RememberedCounts(0)), nil},
+		{"all remembered", tokens.NewCounter(), memo.New(memo.DefaultBytes)},
 	}
 }
 
@@ -140,7 +154,7 @@ func counters() []struct {
 func BenchmarkLargestConversation(b *testing.B) {
 	file, format := largest(b)
 	for _, state := range counters() {
-		client := dial(b, state.counter)
+		client := dialKnowing(b, state.counter, state.known)
 		for _, call := range calls(client, native(format, file.JSON)) {
 			b.Run(call.name+"/"+file.Name+"/"+state.name, func(b *testing.B) { measure(b, len(file.JSON), call.run) })
 		}
@@ -161,7 +175,7 @@ func largest(b *testing.B) (testdata.File, elbowroomv1.Format) {
 // messages: the time of a tenfold conversation is to stay within twelve times.
 func BenchmarkGrowth(b *testing.B) {
 	for _, state := range counters() {
-		client := dial(b, state.counter)
+		client := dialKnowing(b, state.counter, state.known)
 		for _, n := range []int{100, 1_000, 10_000} {
 			json := agentSession(n)
 			for _, call := range calls(client, native(elbowroomv1.Format_FORMAT_ANTHROPIC_MESSAGES, json)) {

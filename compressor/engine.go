@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer/fidelity"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
@@ -35,6 +36,9 @@ type Options struct {
 	// StateKeys sign compression states. The first signs, all verify. Without one
 	// a state carries a checksum only.
 	StateKeys [][]byte
+	// Memo remembers what is made of single texts from call to call; nil remembers
+	// nothing. No answer depends on it.
+	Memo *memo.Memo
 }
 
 // Engine compresses conversations. It is safe for concurrent use.
@@ -49,6 +53,7 @@ type Engine struct {
 	sessions sessions
 	// continuity holds finished compressions, nil where every call stands alone.
 	continuity *continuity
+	memo       *memo.Memo
 }
 
 // New returns an engine, or an error that names what is missing.
@@ -80,6 +85,7 @@ func New(o Options) (*Engine, error) {
 		models:   models,
 		states:   stateCodec{keys: o.StateKeys},
 		sessions: sessions{store: o.Store},
+		memo:     o.Memo,
 	}
 	if o.Continuity {
 		e.continuity = &continuity{store: o.Store}
@@ -204,6 +210,9 @@ func (j *job) prepare(ctx context.Context) error {
 func (j *job) decide(ctx context.Context, rewrite *conversation.Rewrite, result *Result) (verdict, error) {
 	j.judge()
 	if v, stop := j.gate(ctx); stop {
+		if v.outcome == OutcomeBelowThreshold {
+			j.readAhead(ctx)
+		}
 		return v, nil
 	}
 	if v, stop, err := j.plan(ctx); err != nil || stop {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
@@ -47,7 +48,7 @@ func newTestEngine(t testing.TB, rungs ...summarizer.Summarizer) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(Options{Counter: sharedCounter, Ladder: steps, Store: memory})
+	e, err := New(Options{Counter: sharedCounter, Ladder: steps, Store: memory, Memo: memo.New(memo.DefaultBytes)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 func (j *job) factRequest(req summarizer.Request) fidelity.Request {
 	check := fidelity.Request{
 		Turns: req.Turns, Calls: req.Calls, Known: []string{req.Focus},
-		Previous: req.Previous, Carried: j.earlier.facts, Round: req.Round, Count: req.Count,
+		Previous: req.Previous, Carried: j.earlier.facts, Round: req.Round, Count: req.Count, Memo: req.Memo,
 	}
 	check.Kept, check.Shortened = j.standing()
 	return check

@@ -13,6 +13,7 @@ import (
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/conversation"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/extractive"
@@ -53,7 +54,7 @@ func newBenchWith(t testing.TB, change func(o *compressor.Options), rungs ...sum
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := compressor.Options{Counter: counter(), Ladder: steps, Store: memory}
+	options := compressor.Options{Counter: counter(), Ladder: steps, Store: memory, Memo: memo.New(memo.DefaultBytes)}
 	if change != nil {
 		change(&options)
 	}

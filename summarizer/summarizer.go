@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/memo"
 )
 
 // The sections of a summary, in order. Every backend writes them as level-two
@@ -61,6 +62,9 @@ type Request struct {
 	// KeepSecrets lets a summarizer that works in this process quote secrets. Text
 	// for an auxiliary model is redacted whatever stands here.
 	KeepSecrets bool
+	// Memo remembers what is made of single texts, so that the next call with the same
+	// messages is sooner done; nil remembers nothing. No answer depends on it.
+	Memo *memo.Memo
 	// OnText, when not nil, is called with pieces of the summary as they are
 	// written, from one goroutine at a time. restart says that what came before is
 	// void. The pieces are unchecked; what counts is the response.

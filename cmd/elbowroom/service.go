@@ -19,6 +19,7 @@ import (
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/config"
+	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/server"
 	"github.com/elbowroom/elbowroom/server/interceptors/quota"
@@ -34,6 +35,8 @@ type service struct {
 	state    *state
 	ladder   *ladder.Ladder
 	rungs    *rungs
+	// memo outlives a reload: what is made of a text does not depend on settings.
+	memo *memo.Memo
 }
 
 // endOfSummaries is how long summaries that are broken off may take to let go of what
@@ -66,7 +69,7 @@ func (s *service) release(ctx context.Context) error {
 
 // newServer builds the service that a configuration describes.
 func newServer(ctx context.Context, c *config.Config, log *slog.Logger, secured security, recorder *telemetry.Recorder) (*service, error) {
-	s := &service{counter: tokens.NewCounter()}
+	s := &service{counter: tokens.NewCounter(), memo: memo.New(int64(c.Limits.MaxRememberedBytes))}
 	if err := s.build(ctx, c, log, secured, recorder); err != nil {
 		return nil, errors.Join(err, s.release(ctx))
 	}
@@ -137,6 +140,7 @@ func (s *service) options(ctx context.Context, c *config.Config) (server.Options
 		GatewayThreshold: c.Compression.GatewayThreshold,
 		ModelThresholds:  c.Compression.ModelThresholds,
 		StateKeys:        keys,
+		Memo:             s.memo,
 	})
 	if err != nil {
 		return server.Options{}, err

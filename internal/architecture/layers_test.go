@@ -56,7 +56,7 @@ var layers = []layer{
 		modules: []string{"google.golang.org/genai"},
 	},
 	{
-		dir: "summarizer", house: []string{"tokens", "conversation", "internal/redact", "internal/parallel"},
+		dir: "summarizer", house: []string{"tokens", "conversation", "internal/memo", "internal/redact", "internal/parallel"},
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
 	},
 	{
@@ -92,7 +92,7 @@ var layers = []layer{
 	},
 	{dir: "breakpoints", house: []string{"tokens", "conversation", "internal/seal"}},
 	{
-		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "summarizer/fidelity", "summarizer/ladder", "tokens", "conversation", "store", "internal/redact", "internal/parallel", "internal/seal"},
+		dir: "compressor", house: []string{"summarizer", "summarizer/extractive", "summarizer/fidelity", "summarizer/ladder", "tokens", "conversation", "store", "internal/memo", "internal/redact", "internal/parallel", "internal/seal"},
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sync"},
 		tests:   []string{"breakpoints"},
 	},
@@ -123,7 +123,8 @@ var layers = []layer{
 	// It is told the results of the engine and asks for nothing else.
 	{dir: "internal/telemetry", house: []string{"compressor", "breakpoints", "conversation", "tokens", "summarizer", "summarizer/ladder"}, modules: []string{"*"}, tests: []string{"summarizer/fidelity"}},
 	{dir: "internal/parallel"},
-	{dir: "internal/redact", house: []string{"internal/parallel"}},
+	{dir: "internal/memo"},
+	{dir: "internal/redact", house: []string{"internal/memo", "internal/parallel"}},
 	{dir: "internal/seal"},
 	{dir: "internal/watched"},
 	{dir: "internal/certificates", house: []string{"internal/watched"}},

@@ -49,7 +49,7 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 		HTTP:          config.HTTP{AllowedOrigins: []string{}},
 		Count:         config.Count{Providers: []string{}, Timeout: 5 * time.Second, Concurrency: 8},
 		Limits: config.Limits{
-			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxKeptBytes: 128 << 20, MaxConcurrentStreams: 256, TenantBurst: 200, MaxDepth: 512, MaxBlocks: 200_000,
+			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxKeptBytes: 128 << 20, MaxRememberedBytes: 64 << 20, MaxConcurrentStreams: 256, TenantBurst: 200, MaxDepth: 512, MaxBlocks: 200_000,
 		},
 		Keepalive:       config.Keepalive{Time: time.Minute, Timeout: 20 * time.Second, MinTime: 10 * time.Second},
 		Store:           config.Store{MaxBytes: 64 << 20, MaxEntries: 100_000, RedisTimeout: 100 * time.Millisecond, RedisPrefix: "elbowroom:"},

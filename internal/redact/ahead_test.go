@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/internal/testdata"
 )
 
@@ -24,16 +25,25 @@ func TestTextsLookedAtAheadComeOutTheSame(t *testing.T) {
 	for _, f := range testdata.Conversations(t) {
 		texts = append(texts, strings.SplitAfter(f.JSON, `"role"`)...)
 	}
-	plain, ahead := New(), New()
-	ahead.Ahead(texts)
-	for range 2 {
-		for _, text := range texts {
-			if want, got := plain.Text(text), ahead.Text(text); got != want {
-				t.Fatalf("%.200q\n%s", text, cmp.Diff(want, got))
+	known := memo.New(1 << 20)
+	for _, tt := range []struct {
+		name  string
+		known *memo.Memo
+	}{{"nothing remembered", nil}, {"remembered from here on", known}, {"remembered", known}} {
+		plain, ahead := New(), New()
+		ahead.Ahead(texts, tt.known)
+		for range 2 {
+			for _, text := range texts {
+				if want, got := plain.Text(text), ahead.Text(text); got != want {
+					t.Fatalf("%s: %.200q\n%s", tt.name, text, cmp.Diff(want, got))
+				}
 			}
 		}
+		if diff := cmp.Diff(plain.Counts(), ahead.Counts()); diff != "" || len(plain.Counts()) == 0 {
+			t.Errorf("%s: counts: %s", tt.name, diff)
+		}
 	}
-	if diff := cmp.Diff(plain.Counts(), ahead.Counts()); diff != "" || len(plain.Counts()) == 0 {
-		t.Errorf("counts: %s", diff)
+	if known.Bytes() == 0 {
+		t.Error("nothing was remembered")
 	}
 }

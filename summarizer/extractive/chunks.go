@@ -1,8 +1,7 @@
 package extractive
 
 import (
-	"hash/maphash"
-
+	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/internal/parallel"
 	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
@@ -23,13 +22,13 @@ type chunk struct {
 
 // cut cuts all passages into units and notes every term: in chunks, on as many
 // processors as there are, joined in order.
-func cut(s *script, q *query) (*lexicon, []unit, []int32) {
-	return join(s, q, cutChunks(s, chunksOf(s)))
+func cut(s *script, q *query, known *memo.Memo) (*lexicon, []unit, []int32) {
+	return join(s, q, cutChunks(s, chunksOf(s), known))
 }
 
 // cutChunks cuts every chunk by itself.
-func cutChunks(s *script, chunks []chunk) []chunk {
-	seed := maphash.MakeSeed()
+func cutChunks(s *script, chunks []chunk, known *memo.Memo) []chunk {
+	seed := known.Seed()
 	parallel.Each(len(chunks), func(i int) {
 		k := &chunks[i]
 		bytes := 0
@@ -41,7 +40,7 @@ func cutChunks(s *script, chunks []chunk) []chunk {
 			size = s.bytes // its lexicon takes the others in
 		}
 		k.cutter = cutter{script: s, lex: newLexicon(seed, size), units: make([]unit, 0, bytes/64+16), refs: make([]int32, 0, bytes/8+16)}
-		k.cutter.run(k.from, k.to)
+		k.cutter.run(k.from, k.to, known)
 	})
 	return chunks
 }

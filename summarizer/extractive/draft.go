@@ -37,7 +37,7 @@ func newDraft(req *summarizer.Request, secret *redact.Redactor, cues *facts.Look
 	if q.empty() {
 		q = newQuery(req.Latest)
 	}
-	lex, units, refs := cut(s, q)
+	lex, units, refs := cut(s, q, req.Memo)
 	d := &draft{req: req, script: s, secret: secret, lex: lex, cues: cues, units: units, refs: refs, query: q, told: make(map[string]bool)}
 	for i := range s.calls {
 		s.calls[i].outcome = d.outcomeOf(&s.calls[i])

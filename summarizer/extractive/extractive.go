@@ -69,6 +69,17 @@ func (s *Summarizer) Summarize(ctx context.Context, req summarizer.Request) (sum
 	return resp, err
 }
 
+// Ahead does what Summarize would do for each text of a request by itself, for the
+// request's memo to remember.
+func Ahead(req *summarizer.Request) {
+	var secret *redact.Redactor
+	if !req.KeepSecrets {
+		secret = redact.New()
+	}
+	s := read(req, secret)
+	cutChunks(s, chunksOf(s), req.Memo)
+}
+
 // empty reports whether there is nothing that could be said.
 func (d *draft) empty() bool {
 	n := len(d.units) + len(d.script.media)

@@ -86,7 +86,7 @@ type reader struct {
 // data and cache marks are left out; media leave a marker.
 func read(req *summarizer.Request, secret *redact.Redactor) *script {
 	r := &reader{req: req, latest: strings.TrimSpace(req.Latest), secret: secret, out: &script{turns: len(req.Turns)}, byID: make(map[string]int), byBlock: make(map[*conversation.Block]int)}
-	secret.Ahead(texts(req.Turns))
+	secret.Ahead(texts(req.Turns), req.Memo)
 	for t := range req.Turns {
 		m := req.Turns[t].Message
 		if m == nil {

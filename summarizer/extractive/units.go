@@ -6,6 +6,7 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/sentences"
 
+	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
@@ -50,23 +51,31 @@ type cutter struct {
 	at    int32 // the passage being cut
 	turn  int32
 	voice voice
+	tape  *tape   // nil where nothing is to be remembered
+	ids   []int32 // room for paste
 }
 
 // run cuts passages[from:to].
-func (c *cutter) run(from, to int) {
+func (c *cutter) run(from, to int, known *memo.Memo) {
 	for i := from; i < to; i++ {
 		p := &c.script.passages[i]
 		c.at, c.turn, c.voice = int32(i), int32(p.turn), p.voice
 		p.first = len(c.units)
-		switch {
-		case p.call >= 0 && isTodo(&c.script.calls[p.call]): // told by the todo list
-		case c.records(p.text):
-		case p.voice == voiceUser || p.voice == voiceAssistant:
-			c.prose(p.text)
-		default:
-			c.lines(p.text)
+		if p.call < 0 || !isTodo(&c.script.calls[p.call]) { // else it is told by the todo list
+			c.cut(p, known)
 		}
 		p.last = len(c.units)
+	}
+}
+
+// split cuts one passage.
+func (c *cutter) split(p *passage) {
+	switch {
+	case c.records(p.text):
+	case p.voice == voiceUser || p.voice == voiceAssistant:
+		c.prose(p.text)
+	default:
+		c.lines(p.text)
 	}
 }
 
@@ -78,12 +87,29 @@ func (c *cutter) unit(text string, flags uint8) {
 	}
 	n := int32(len(c.units))
 	first := int32(len(c.refs))
-	facts.Terms(text, func(start, end int, cl facts.Class) {
-		id := c.lex.id(text[start:end], cl)
-		c.lex.terms[id].seen(n, c.turn, c.voice)
-		c.refs = append(c.refs, id)
-	})
+	if t := c.tape; t != nil {
+		at := uint32(len(t.text))
+		t.units = append(t.units[:n], at)
+		t.text = append(t.text, text...)
+		facts.Terms(text, func(start, end int, cl facts.Class) {
+			id := c.lex.id(text[start:end], cl)
+			if int(id) == len(t.starts) {
+				t.starts, t.firsts = append(t.starts, at+uint32(start)), append(t.firsts, n)
+			}
+			c.lex.terms[id].seen(n, c.turn, c.voice)
+			c.refs = append(c.refs, id)
+		})
+	} else {
+		facts.Terms(text, func(start, end int, cl facts.Class) {
+			id := c.lex.id(text[start:end], cl)
+			c.lex.terms[id].seen(n, c.turn, c.voice)
+			c.refs = append(c.refs, id)
+		})
+	}
 	if first == int32(len(c.refs)) && c.voice != voiceUser && c.voice != voiceAssistant {
+		if c.tape != nil {
+			c.tape.text = c.tape.text[:len(c.tape.text)-len(text)]
+		}
 		return
 	}
 	c.units = append(c.units, unit{text: text, passage: c.at, first: first, last: int32(len(c.refs)), flags: flags})

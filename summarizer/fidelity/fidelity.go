@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
@@ -37,6 +38,8 @@ type Request struct {
 	// Quoted says that the summary consists of quotes, so that no name in it can be
 	// invented and none is looked for.
 	Quoted bool
+	// Memo remembers what is made of single texts; nil remembers nothing.
+	Memo *memo.Memo
 }
 
 // Result is the summary after the check.

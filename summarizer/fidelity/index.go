@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/internal/parallel"
 	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
@@ -53,7 +54,7 @@ func (x *index) read() {
 	x.reader.readAll()
 	passages := x.reader.passages
 	mentions := make([][]mention, len(passages))
-	parallel.Each(len(passages), func(p int) { mentions[p] = passages[p].mentions() })
+	parallel.Each(len(passages), func(p int) { mentions[p] = passages[p].remembered(x.req.Memo) })
 	x.offsets = make([]int, len(passages))
 	for p := range passages {
 		x.offsets[p] = x.bytes
@@ -73,11 +74,49 @@ type mention struct {
 	inside     bool // of a path or address that was mentioned before
 }
 
-// mentions lists what may be a name in one text.
+// mentionBytes is the size of a mention in memory, less its key.
+const mentionBytes = 40
+
+// remembered is mentions for a text that may be remembered.
+func (p *passage) remembered(known *memo.Memo) []mention {
+	if known == nil || len(p.text) < memo.Least {
+		return p.mentions()
+	}
+	kind := memo.Names
+	if p.ofTool() {
+		kind = memo.ToolNames
+	}
+	key := known.Key(kind, p.text)
+	if found, ok := known.Get(key); ok {
+		return found.([]mention) //nolint:forcetypeassert // entries of a kind are of one type
+	}
+	fresh := p.mentions()
+	// The copy does not hold on to the text.
+	size := 0
+	for i := range fresh {
+		size += len(fresh[i].key)
+	}
+	keys := make([]byte, 0, size)
+	for i := range fresh {
+		keys = append(keys, fresh[i].key...)
+	}
+	all, kept := string(keys), make([]mention, len(fresh))
+	for i := range fresh {
+		kept[i] = fresh[i]
+		kept[i].key, all = all[:len(fresh[i].key)], all[len(fresh[i].key):]
+	}
+	known.Put(key, kept, size+mentionBytes*len(kept))
+	return kept
+}
+
+// ofTool reports whether only a tool says what the text says.
+func (p *passage) ofTool() bool { return p.voice == voiceTool && !p.kept }
+
+// mentions lists what may be a name in one text. It depends on the text and ofTool alone.
 func (p *passage) mentions() []mention {
 	text, within := p.text, 0
 	out := make([]mention, 0, len(text)/128)
-	tool := p.voice == voiceTool && !p.kept
+	tool := p.ofTool()
 	facts.Terms(text, func(start, end int, c facts.Class) {
 		switch c {
 		case facts.Caps:

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/elbowroom/elbowroom/compressor"
+	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/server"
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer"
@@ -70,7 +71,7 @@ func Run(lis net.Listener) (stop func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, err := compressor.New(compressor.Options{Counter: counter(), Ladder: steps, Store: memory, Continuity: true})
+	engine, err := compressor.New(compressor.Options{Counter: counter(), Ladder: steps, Store: memory, Continuity: true, Memo: memo.New(memo.DefaultBytes)})
 	if err != nil {
 		return nil, err
 	}
