@@ -3,7 +3,6 @@ package extractive
 import (
 	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/internal/parallel"
-	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
 // chunkSize is the size in bytes of the passages that are cut together: some
@@ -64,7 +63,7 @@ func join(s *script, q *query, chunks []chunk) (*lexicon, []unit, []int32) {
 		for id := from; id < to; id++ {
 			t := &lex.terms[id]
 			t.query = q.match(t.text)
-			j.alarms[id], j.facts[id] = facts.Alarming(t.text, t.class), t.class.Fact()
+			j.alarms[id], j.facts[id] = t.alarm, t.class.Fact()
 		}
 	})
 	parallel.Each(len(chunks), func(i int) { j.add(&chunks[i]) })

@@ -22,6 +22,7 @@ type cutTerm struct {
 	units, first, last int32
 	size               uint8 // maxima of package facts are below 256
 	class              facts.Class
+	alarm              bool
 }
 
 // cutUnit is a unit as in [unit], its text as text[at:at+size].
@@ -66,7 +67,7 @@ func (c *cutter) cutAlone(p *passage) *cutting {
 	for i := range k.terms {
 		t := &alone.lex.terms[i]
 		k.terms[i] = cutTerm{
-			hash: t.hash, at: alone.tape.starts[i], size: uint8(len(t.text)), class: t.class,
+			hash: t.hash, at: alone.tape.starts[i], size: uint8(len(t.text)), class: t.class, alarm: t.alarm,
 			units: t.units, first: alone.tape.firsts[i], last: t.lastUnit,
 		}
 	}
@@ -86,7 +87,7 @@ func (c *cutter) paste(k *cutting) {
 		text := k.text[t.at : t.at+uint32(t.size)]
 		id, known := c.lex.find(text, t.hash)
 		if !known {
-			c.lex.terms = append(c.lex.terms, term{text: text, hash: t.hash, class: t.class, lastTurn: -1, lastUnit: -1, query: -1})
+			c.lex.terms = append(c.lex.terms, term{text: text, hash: t.hash, class: t.class, alarm: t.alarm, lastTurn: -1, lastUnit: -1, query: -1})
 		}
 		ids = append(ids, id)
 		have := &c.lex.terms[id]

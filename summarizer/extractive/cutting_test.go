@@ -70,3 +70,31 @@ func TestRememberedTextsAreCutAsIfAnew(t *testing.T) {
 		t.Errorf("%d bytes are remembered of %d", known.Bytes(), plain.bytes)
 	}
 }
+
+// Passing over terms that cannot match must not pass over one that can.
+func TestTermsThatMatchAreNotPassedOver(t *testing.T) {
+	s := &script{}
+	for i, f := range testdata.Conversations(t) {
+		s.passages = append(s.passages, passage{text: f.JSON, turn: i, voice: voiceTool, call: -1})
+		s.bytes += len(f.JSON)
+	}
+	lex, _, _ := cut(s, nil, nil)
+	for _, request := range []string{
+		"Why does TestParseSchemas fail in pkg/file.go? See --dry-run, _private, os.path and İstanbul.", "tests", "修复错误 エラー", "é É ÉCOLE fußnote",
+	} {
+		q := newQuery(request)
+		found := 0
+		for i := range lex.terms {
+			want, got := q.find(lex.terms[i].text), q.match(lex.terms[i].text)
+			if want != got {
+				t.Errorf("%q and %q: %d, want %d", request, lex.terms[i].text, got, want)
+			}
+			if want >= 0 {
+				found++
+			}
+		}
+		if found == 0 && request[0] < 0x80 {
+			t.Errorf("%q: nothing matches", request)
+		}
+	}
+}

@@ -33,6 +33,7 @@ type term struct {
 	text  string
 	hash  uint64
 	class facts.Class
+	alarm bool // it tells of an error
 	// voices has a bit for each voice that used the term.
 	voices uint8
 	// units and turns count where it occurs; lastTurn is the newest turn.
@@ -68,7 +69,7 @@ func (x *lexicon) id(text string, c facts.Class) int32 {
 	hash := maphash.String(x.seed, text)
 	id, known := x.find(text, hash)
 	if !known {
-		x.terms = append(x.terms, term{text: text, hash: hash, class: c, lastTurn: -1, lastUnit: -1, query: x.query.match(text)})
+		x.terms = append(x.terms, term{text: text, hash: hash, class: c, alarm: facts.Alarming(text, c), lastTurn: -1, lastUnit: -1, query: x.query.match(text)})
 	}
 	return id
 }

@@ -12,6 +12,10 @@ import (
 // compared with.
 type query struct {
 	numbers map[string]int16
+	// heads has a bit for every pair of characters that one of them begins with, short says
+	// that one of them is shorter: most terms are found to match nothing without a search.
+	heads [1 << 10]uint64
+	short bool
 	// weight is the inverse document frequency of each term, known after the scan.
 	weight []float64
 }
@@ -29,6 +33,12 @@ func newQuery(texts ...string) *query {
 			}
 			if _, ok := q.numbers[word]; !ok {
 				q.numbers[strings.Clone(word)] = int16(len(q.numbers))
+				if len(word) < 2 {
+					q.short = true
+				} else {
+					head := uint16(word[0])<<8 | uint16(word[1])
+					q.heads[head>>6] |= 1 << (head & 63)
+				}
 			}
 		})
 	}
@@ -40,9 +50,14 @@ func (q *query) empty() bool { return len(q.numbers) == 0 }
 // match returns the number of the query term that a term contains, -1 for none:
 // the whole term, or one word of a compound name.
 func (q *query) match(text string) int16 {
-	if q == nil || len(q.numbers) == 0 {
+	if q == nil || len(q.numbers) == 0 || !q.mayMatch(text) {
 		return -1
 	}
+	return q.find(text)
+}
+
+// find is match for a text that may well match.
+func (q *query) find(text string) int16 {
 	if n, ok := q.numbers[stem(text)]; ok {
 		return n
 	}
@@ -60,6 +75,35 @@ func (q *query) match(text string) int16 {
 		start = i
 	}
 	return -1
+}
+
+// mayMatch reports whether a word that match would look for begins like one of the
+// query's.
+func (q *query) mayMatch(text string) bool {
+	if q.short {
+		return true
+	}
+	for i := range len(text) {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			return true // small letters may have another size
+		}
+		if i+1 == len(text) || i > 0 && (facts.Letter(text[i-1]) || facts.Digit(text[i-1])) && !hump(text, i) {
+			continue // no word begins here
+		}
+		head := uint16(small(c))<<8 | uint16(small(text[i+1]))
+		if q.heads[head>>6]&(1<<(head&63)) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func small(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c | 0x20
+	}
+	return c
 }
 
 // hump reports whether a capital after a small letter stands at i.

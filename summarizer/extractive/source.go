@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/parallel"
 	"github.com/elbowroom/elbowroom/internal/redact"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/facts"
@@ -80,19 +81,25 @@ type reader struct {
 	byBlock map[*conversation.Block]int
 	index   int
 	turn    int
+	ready   *readied // of the turn
 }
 
 // read splits the middle into texts by voice. Reasoning, system text, encoded
 // data and cache marks are left out; media leave a marker.
 func read(req *summarizer.Request, secret *redact.Redactor) *script {
 	r := &reader{req: req, latest: strings.TrimSpace(req.Latest), secret: secret, out: &script{turns: len(req.Turns)}, byID: make(map[string]int), byBlock: make(map[*conversation.Block]int)}
-	secret.Ahead(texts(req.Turns), req.Memo)
+	turns := ready(req.Turns)
+	var texts []string
+	for t := range turns {
+		texts = append(texts, turns[t].texts...)
+	}
+	secret.Ahead(texts, req.Memo)
 	for t := range req.Turns {
 		m := req.Turns[t].Message
 		if m == nil {
 			continue
 		}
-		r.index, r.turn = req.Turns[t].Index, t
+		r.index, r.turn, r.ready = req.Turns[t].Index, t, &turns[t]
 		for b := range m.Blocks {
 			r.block(m, &m.Blocks[b], conversation.Ref{Message: r.index, Block: b})
 		}
@@ -100,31 +107,68 @@ func read(req *summarizer.Request, secret *redact.Redactor) *script {
 	return r.out
 }
 
-// texts lists nearly all that the reader looks for secrets in.
-func texts(turns []summarizer.Turn) []string {
-	var out []string
-	for t := range turns {
-		if turns[t].Message == nil {
-			continue
-		}
-		for b := range turns[t].Message.Blocks {
-			switch block := &turns[t].Message.Blocks[b]; block.Kind {
-			case conversation.KindText:
-				out = append(out, block.Text)
-			case conversation.KindToolUse:
-				out = append(out, block.Input)
-				args, _ := conversation.Members(block.Input)
-				for i := range args {
-					if longArgument(&args[i]) {
-						out = append(out, args[i].Text)
-					}
-				}
-			case conversation.KindToolResult:
-				out = append(out, block.ResultText())
+// readied is what can be said of one turn without the turns before it. Results and args
+// stand in the order of the turn's blocks.
+type readied struct {
+	texts   []string // nearly all that secrets are looked for in
+	results []string // the texts of tool results, less what a harness put in
+	args    [][]conversation.Member
+}
+
+// ready prepares the turns, on as many processors as there are.
+func ready(turns []summarizer.Turn) []readied {
+	out := make([]readied, len(turns))
+	parallel.Each(len(turns), func(t int) {
+		if m := turns[t].Message; m != nil {
+			for b := range m.Blocks {
+				out[t].add(m.Role, &m.Blocks[b])
 			}
 		}
-	}
+	})
 	return out
+}
+
+func (r *readied) add(role conversation.Role, b *conversation.Block) {
+	switch b.Kind {
+	case conversation.KindText:
+		text := b.Text
+		switch {
+		case role == conversation.RoleAssistant:
+			text = facts.WithoutReasoning(text)
+		case role == conversation.RoleUser && !facts.HarnessText(text):
+			said, injected := facts.SplitInjected(text)
+			text = said
+			for _, in := range injected {
+				r.texts = append(r.texts, in.Text)
+			}
+		}
+		r.texts = append(r.texts, text)
+	case conversation.KindToolUse:
+		args, _ := conversation.Members(b.Input)
+		r.args = append(r.args, args)
+		r.texts = append(r.texts, b.Input)
+		for i := range args {
+			if longArgument(&args[i]) {
+				r.texts = append(r.texts, args[i].Text)
+			}
+		}
+	case conversation.KindToolResult:
+		text := facts.WithoutInjected(b.ResultText())
+		r.results, r.texts = append(r.results, text), append(r.texts, text)
+	}
+}
+
+// takeResult and takeArgs hand out what add left for the next block of the kind.
+func (r *readied) takeResult() string {
+	text := r.results[0]
+	r.results = r.results[1:]
+	return text
+}
+
+func (r *readied) takeArgs() []conversation.Member {
+	args := r.args[0]
+	r.args = r.args[1:]
+	return args
 }
 
 // longArgument reports whether an argument is text like any other.
@@ -146,11 +190,18 @@ func (r *reader) block(m *conversation.Message, b *conversation.Block, ref conve
 	case conversation.KindCompaction:
 		r.add(voiceNote, "earlier compaction", b.Text, -1)
 	case conversation.KindToolUse:
-		r.call(b)
+		args := r.ready.takeArgs()
+		input := r.secret.Text(b.Input)
+		if input != b.Input {
+			args, _ = conversation.Members(input)
+		}
+		r.call(b, input, args)
 	case conversation.KindToolResult:
 		r.result(b, ref)
 	case conversation.KindServerToolUse:
-		r.call(b)
+		input := r.secret.Text(b.Input)
+		args, _ := conversation.Members(input)
+		r.call(b, input, args)
 	case conversation.KindServerToolResult:
 		r.serverResult(b)
 	case conversation.KindMedia:
@@ -196,9 +247,7 @@ func (r *reader) userText(text string) {
 	}
 }
 
-func (r *reader) call(b *conversation.Block) {
-	input := r.secret.Text(b.Input)
-	args, _ := conversation.Members(input)
+func (r *reader) call(b *conversation.Block, input string, args []conversation.Member) {
 	n := len(r.out.calls)
 	r.out.calls = append(r.out.calls, call{index: r.index, turn: r.turn, name: toolName(r.secret.Text(b.Name), "tool"), args: args, input: input, result: -1})
 	r.byBlock[b] = n
@@ -219,6 +268,7 @@ func (r *reader) call(b *conversation.Block) {
 
 // result keeps a tool result with the name of the tool that was called.
 func (r *reader) result(b *conversation.Block, ref conversation.Ref) {
+	text := r.ready.takeResult()
 	n, known := r.answered(b, ref)
 	name := b.Name
 	if known {
@@ -243,7 +293,7 @@ func (r *reader) result(b *conversation.Block, ref conversation.Ref) {
 			r.opaque(name, part)
 		}
 	}
-	p := r.add(voiceTool, name, facts.WithoutInjected(b.ResultText()), n)
+	p := r.add(voiceTool, name, text, n)
 	if !known {
 		return
 	}

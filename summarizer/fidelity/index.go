@@ -36,6 +36,7 @@ type index struct {
 	cues       *facts.Lookout
 	reader     reader
 	ids        map[string]int32
+	shapes     shapes // of the keys of ids
 	names      []name
 	statements []statement
 	offsets    []int // bytes of text before each passage
@@ -64,6 +65,26 @@ func (x *index) read() {
 		x.note(int32(p), mentions[p])
 	}
 	x.findStatements()
+}
+
+// shapes tells quickly of most texts that they are no name that was added. What it
+// tells apart are size and three of the characters.
+type shapes [1 << 10]uint64
+
+func shapeOf(name string) (word uint32, bit uint64) {
+	n := len(name)
+	h := (uint32(name[0]) | uint32(name[n/2])<<8 | uint32(name[n-1])<<16 | uint32(n)<<24) * 0x9e3779b1 >> 16
+	return h >> 6, 1 << (h & 63)
+}
+
+func (s *shapes) add(name string) {
+	word, bit := shapeOf(name)
+	s[word] |= bit
+}
+
+func (s *shapes) mayHave(name string) bool {
+	word, bit := shapeOf(name)
+	return s[word]&bit != 0
 }
 
 // mention is a place in a text at which a name may stand.
@@ -173,6 +194,7 @@ func (x *index) note(p int32, mentions []mention) {
 			fresh++
 			id = int32(len(x.names))
 			x.ids[m.key] = id
+			x.shapes.add(m.key)
 			n := name{text: text[m.start:m.end], kind: kindOf(m.key, m.class), lastTurn: -3, home: -1}
 			if strings.HasPrefix(text[max(int(m.start)-len(secretHead), 0):], secretHead) {
 				n.kind = kindNone // the kind of a secret that was replaced

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elbowroom/elbowroom/internal/parallel"
 	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
@@ -22,20 +23,26 @@ type fact struct {
 // markKept marks what stands in the summary: names at the borders of words,
 // statements by the words of one line.
 func (x *index) markKept(summary string) {
-	x.markNames(summary, func(n *name) { n.summarized = true })
-	if len(x.statements) == 0 {
-		return
-	}
-	words := newWording(summary)
-	for i := range x.statements {
-		s := &x.statements[i]
-		s.summarized = words.tells(s.text)
-	}
+	parallel.Both(func() {
+		x.markNames(summary, func(n *name) { n.summarized = true })
+	}, func() {
+		if len(x.statements) == 0 {
+			return
+		}
+		words := newWording(summary)
+		for i := range x.statements {
+			s := &x.statements[i]
+			s.summarized = words.tells(s.text)
+		}
+	})
 }
 
 // markNames calls mark for every name of the source that stands in a text.
 func (x *index) markNames(text string, mark func(*name)) {
 	found := func(s string) {
+		if !x.shapes.mayHave(s) {
+			return
+		}
 		if id, ok := x.ids[s]; ok {
 			mark(&x.names[id])
 		}
