@@ -31,6 +31,7 @@ func newMeasure(ctx context.Context, counter *tokens.Counter, model tokens.Model
 	if m.tools, err = counter.CountSetup(ctx, c, m.model); err != nil {
 		return nil, fmt.Errorf("count the tools: %w", err)
 	}
+	m.counter = counter.WithLines() // a summary is counted several times as it grows
 	return m, nil
 }
 

@@ -11,6 +11,7 @@ import (
 type claudeWorker struct {
 	tiler
 	glyphs *glyphTable
+	lines  *lines // of the counter at work
 	stream []byte
 	seen   [1 << unitBits]seenUnit
 }
@@ -83,26 +84,36 @@ func (w *claudeWorker) count(ctx context.Context, text string, frameBow, headSpa
 			}
 			check = at + ctxInterval
 		}
-		first, _ := w.glyph(content, at)
+		start := at
 		var err error
-		switch first & runKind {
-		case runSpace:
-			at = w.blank(&s, at)
-		case runWord:
-			at, err = w.word(ctx, &s, at, first)
-		case runPunct:
-			at, err = w.punct(ctx, &s, at)
-		default:
-			at, err = w.hard(ctx, &s, at, first)
-		}
-		if err != nil {
+		if at, err = w.step(ctx, &s, at); err != nil {
 			return 0, err
+		}
+		if w.lines != nil && at < len(content) && content[at] > ' ' && strings.IndexByte(content[start:at], '\n') >= 0 {
+			if at, err = w.line(ctx, &s, at); err != nil {
+				return 0, err
+			}
 		}
 	}
 	if s.seam {
 		s.total++
 	}
 	return s.total, nil
+}
+
+// step takes the run at a place and returns its end.
+func (w *claudeWorker) step(ctx context.Context, s *scan, at int) (int, error) {
+	first, _ := w.glyph(s.text, at)
+	switch first & runKind {
+	case runSpace:
+		return w.blank(s, at), nil
+	case runWord:
+		return w.word(ctx, s, at, first)
+	case runPunct:
+		return w.punct(ctx, s, at)
+	default:
+		return w.hard(ctx, s, at, first)
+	}
 }
 
 func (w *claudeWorker) glyph(text string, at int) (g glyph, size int) {

@@ -14,6 +14,7 @@ type Counter struct {
 	o200k, cl100k     *Encoding
 	claude3, claude47 *tiling
 	memo              *memo
+	lines3, lines47   *lines // one for each vocabulary
 }
 
 // Option sets up a Counter.

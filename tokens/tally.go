@@ -74,17 +74,18 @@ func (t *tally) warn(code, detail string) {
 type sizer struct {
 	tiling   *tiling // nil if the model is no Claude
 	frameBow bool
+	lines    *lines
 	encoding *Encoding
 }
 
 func (c *Counter) sizer(model Model) sizer {
 	switch model.Family {
 	case FamilyClaude3:
-		return sizer{tiling: c.claude3, frameBow: true}
+		return sizer{tiling: c.claude3, frameBow: true, lines: c.lines3}
 	case FamilyClaude47:
-		return sizer{tiling: c.claude47, frameBow: true}
+		return sizer{tiling: c.claude47, frameBow: true, lines: c.lines47}
 	case FamilyClaude5:
-		return sizer{tiling: c.claude47}
+		return sizer{tiling: c.claude47, lines: c.lines47}
 	default:
 		return sizer{encoding: c.encoding(model)}
 	}
@@ -92,7 +93,7 @@ func (c *Counter) sizer(model Model) sizer {
 
 func (s sizer) size(ctx context.Context, text string) (amount, error) {
 	if s.tiling != nil {
-		n, err := s.tiling.count(ctx, text, s.frameBow)
+		n, err := s.tiling.count(ctx, text, s.frameBow, s.lines)
 		return amount{pieces: n}, err
 	}
 	classes, err := s.encoding.CountClasses(ctx, text)

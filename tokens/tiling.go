@@ -35,9 +35,9 @@ func newTilings() (v3, v47 *tiling) {
 }
 
 // count returns the number of tokens of a text that is all of a message, without the message's frame. frameBow: the frame
-// ends in a mark that takes a leading space in. The only errors are the context's (looked at every 64 KB) and a damaged
+// ends in a mark that takes a leading space in. known remembers lines; it may be nil. The only errors are the context's (looked at every 64 KB) and a damaged
 // binary whose embedded vocabulary does not load.
-func (t *tiling) count(ctx context.Context, text string, frameBow bool) (int, error) {
+func (t *tiling) count(ctx context.Context, text string, frameBow bool, known *lines) (int, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -52,7 +52,9 @@ func (t *tiling) count(ctx context.Context, text string, frameBow bool) (int, er
 	default:
 		w = &claudeWorker{tiler: tiler{pieces: t.pieces}, glyphs: t.glyphs()}
 	}
+	w.lines = known
 	n, err := w.count(ctx, w.glyphs.normalize(text, t.pieces.foldQuotes), frameBow, headSpace)
+	w.lines = nil
 	select {
 	case t.idle <- w:
 	default: // more calls at a time than processors: this one's cache goes

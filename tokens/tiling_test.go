@@ -13,7 +13,7 @@ import (
 
 func tile(t testing.TB, v *tiling, text string, frameBow bool) int {
 	t.Helper()
-	n, err := v.count(t.Context(), text, frameBow)
+	n, err := v.count(t.Context(), text, frameBow, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestTilingStopsWhenTheContextIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, text := range []string{"tide " + strings.Repeat("tide table ", 20_000), strings.Repeat("a", 200_000), strings.Repeat("-", 200_000)} {
-		if _, err := v3.count(ctx, text, true); !errors.Is(err, context.Canceled) {
+		if _, err := v3.count(ctx, text, true, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%.20q...: error %v, want %v", text, err, context.Canceled)
 		}
 		// What was left of the broken count must not show in the next one.
@@ -190,8 +190,8 @@ func TestTilingIsSafeForConcurrentUse(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for range 200 {
-				a, err3 := v3.count(t.Context(), text, true)
-				b, err47 := v47.count(t.Context(), text, true)
+				a, err3 := v3.count(t.Context(), text, true, nil)
+				b, err47 := v47.count(t.Context(), text, true, nil)
 				if a != want3 || b != want47 || err3 != nil || err47 != nil {
 					t.Errorf("%d and %d, %v, %v; want %d and %d", a, b, err3, err47, want3, want47)
 				}
