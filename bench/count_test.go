@@ -95,7 +95,7 @@ func grower(b *testing.B, json string) func(i int) string {
 	}
 	text := strings.Repeat(`func importBookings(rows []Row) error {\n\treturn store.Upsert(rows) // nightly\n}\n\n`, 35)
 	return func(i int) string {
-		return fmt.Sprintf(`%s,{"role":"user","content":"Attempt %d:\n%s"}%s`, json[:end], i, text, json[end:])
+		return json[:end] + fmt.Sprintf(`,{"role":"user","content":"Attempt %d:\n%s"}`, i, text) + json[end:]
 	}
 }
 

@@ -89,29 +89,67 @@ type pending struct {
 
 // recall fills in the costs that are remembered and lists the messages that are left.
 func (c *Counter) recall(ctx context.Context, messages []conversation.Message, model Model, costs []Cost) ([]pending, error) {
-	var rules memoRules
+	all := make([]pending, len(messages))
+	size := 0
+	for i := range messages {
+		n := weight(messages[i].Blocks)
+		all[i] = pending{index: i, bytes: n, keep: c.memo != nil && n >= memoLeast}
+		size += n
+	}
 	if c.memo != nil {
-		rules = c.memo.ofModel(model)
+		if err := c.keys(ctx, messages, model, all, size); err != nil {
+			return nil, err
+		}
 	}
 	var todo []pending
-	for i, unchecked := 0, 0; i < len(messages); i++ {
-		p := pending{index: i, bytes: weight(messages[i].Blocks)}
-		if p.keep = c.memo != nil && p.bytes >= memoLeast; p.keep {
-			if unchecked -= p.bytes; unchecked <= 0 {
-				if err := ctx.Err(); err != nil {
-					return nil, fmt.Errorf("count tokens: %w", err)
-				}
-				unchecked = recallInterval
-			}
-			p.key = c.memo.ofMessage(rules, memoMessage, &messages[i])
+	for i := range all {
+		if p := &all[i]; p.keep {
 			var found bool
 			if costs[i], found = c.memo.get(p.key); found {
 				continue
 			}
 		}
-		todo = append(todo, p)
+		todo = append(todo, all[i])
 	}
 	return todo, nil
+}
+
+// keys makes the keys of the messages that are to be remembered, on as many processors as there are if there is much to hash.
+func (c *Counter) keys(ctx context.Context, messages []conversation.Message, model Model, all []pending, size int) error {
+	rules := c.memo.ofModel(model)
+	var next, unchecked atomic.Int64
+	unchecked.Store(1) // the first of all looks at the context
+	const batch = 8    // messages
+	work := func() error {
+		for from := int(next.Add(batch)) - batch; from < len(all); from = int(next.Add(batch)) - batch {
+			for i := from; i < min(from+batch, len(all)); i++ {
+				if !all[i].keep {
+					continue
+				}
+				if unchecked.Add(-int64(all[i].bytes)) <= 0 {
+					if err := ctx.Err(); err != nil {
+						return fmt.Errorf("count tokens: %w", err)
+					}
+					unchecked.Store(recallInterval)
+				}
+				all[i].key = c.memo.ofMessage(rules, memoMessage, &messages[i])
+			}
+		}
+		return nil
+	}
+	errs := make([]error, min(runtime.GOMAXPROCS(0), 1+size/keysLeast))
+	var others sync.WaitGroup
+	for n := range errs[1:] {
+		others.Go(func() { errs[1+n] = work() })
+	}
+	errs[0] = work()
+	others.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 const (
@@ -119,6 +157,8 @@ const (
 	recallInterval = 4 << 20
 	// parallelLeast is the number of bytes to be counted from which one more processor is worth waking.
 	parallelLeast = 64 << 10
+	// keysLeast is the same for bytes that are only hashed.
+	keysLeast = 256 << 10
 )
 
 // countAll counts what is pending. The result does not depend on the number of processors: every cost has its place, and

@@ -21,12 +21,12 @@ type chunk struct {
 
 // cut cuts all passages into units and notes every term: in chunks, on as many
 // processors as there are, joined in order.
-func cut(s *script, q *query, known *memo.Memo) (*lexicon, []unit, []int32) {
-	return join(s, q, cutChunks(s, chunksOf(s), known))
+func cut(s *script, q *query, known *memo.Memo, spare *spares) (*lexicon, []unit, []int32) {
+	return join(s, q, cutChunks(s, chunksOf(s), known, spare), spare)
 }
 
 // cutChunks cuts every chunk by itself.
-func cutChunks(s *script, chunks []chunk, known *memo.Memo) []chunk {
+func cutChunks(s *script, chunks []chunk, known *memo.Memo, spare *spares) []chunk {
 	seed := known.Seed()
 	parallel.Each(len(chunks), func(i int) {
 		k := &chunks[i]
@@ -38,14 +38,14 @@ func cutChunks(s *script, chunks []chunk, known *memo.Memo) []chunk {
 		if i == 0 {
 			size = s.bytes // its lexicon takes the others in
 		}
-		k.cutter = cutter{script: s, lex: newLexicon(seed, size), units: make([]unit, 0, bytes/64+16), refs: make([]int32, 0, bytes/8+16)}
+		k.cutter = cutter{script: s, lex: spare.lexicon(seed, size), units: spare.unitSlice(bytes/64 + 16), refs: spare.refSlice(bytes/8 + 16)}
 		k.cutter.run(k.from, k.to, known)
 	})
 	return chunks
 }
 
 // join puts the chunks together. The first lexicon takes the others in.
-func join(s *script, q *query, chunks []chunk) (*lexicon, []unit, []int32) {
+func join(s *script, q *query, chunks []chunk, spare *spares) (*lexicon, []unit, []int32) {
 	lex := chunks[0].cutter.lex
 	lex.query = q
 	units, refs := 0, 0
@@ -56,9 +56,10 @@ func join(s *script, q *query, chunks []chunk) (*lexicon, []unit, []int32) {
 		refs += len(k.cutter.refs)
 		if i > 0 {
 			k.ids = lex.absorb(k.cutter.lex, int32(k.units))
+			spare.putLexicon(k.cutter.lex)
 		}
 	}
-	j := joint{script: s, units: make([]unit, units), refs: make([]int32, refs), alarms: make([]bool, len(lex.terms)), facts: make([]bool, len(lex.terms))}
+	j := joint{script: s, units: spare.unitSlice(units)[:units], refs: spare.refSlice(refs)[:refs], alarms: make([]bool, len(lex.terms)), facts: make([]bool, len(lex.terms))}
 	inParts(len(lex.terms), func(from, to int) {
 		for id := from; id < to; id++ {
 			t := &lex.terms[id]
@@ -66,7 +67,11 @@ func join(s *script, q *query, chunks []chunk) (*lexicon, []unit, []int32) {
 			j.alarms[id], j.facts[id] = t.alarm, t.class.Fact()
 		}
 	})
-	parallel.Each(len(chunks), func(i int) { j.add(&chunks[i]) })
+	parallel.Each(len(chunks), func(i int) {
+		j.add(&chunks[i])
+		spare.putUnits(chunks[i].cutter.units)
+		spare.putRefs(chunks[i].cutter.refs)
+	})
 	return lex, j.units, j.refs
 }
 
@@ -123,7 +128,6 @@ func (j *joint) add(k *chunk) {
 		pa.first += k.units
 		pa.last += k.units
 	}
-	k.cutter.units, k.cutter.refs = nil, nil
 }
 
 // inParts shares a loop over n small things among the processors.

@@ -28,9 +28,9 @@ func TestChunksAreJoinedAsIfThereWereOne(t *testing.T) {
 	if n := len(chunksOf(many)); n < 3 {
 		t.Fatalf("%d chunks", n)
 	}
-	lex, units, refs := cut(many, q, nil)
+	lex, units, refs := cut(many, q, nil, nil)
 	whole := []chunk{{from: 0, to: len(one.passages)}}
-	wantLex, wantUnits, wantRefs := join(one, q, cutChunks(one, whole, nil))
+	wantLex, wantUnits, wantRefs := join(one, q, cutChunks(one, whole, nil, nil), nil)
 	ignore := cmpopts.IgnoreFields(term{}, "hash")
 	all := cmp.AllowUnexported(term{}, unit{}, passage{})
 	for name, diff := range map[string]string{

@@ -270,6 +270,7 @@ func (f *filler) buy(c *candidate, room int) (int, error) {
 	}
 	g.line += len(text)
 	g.units = append(g.units, c.unit)
+	f.quotes[c.unit] = text
 	f.used += cost
 	f.opened(sectionCritical)
 	f.cover(f.refs[u.first:u.last])

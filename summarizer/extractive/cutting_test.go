@@ -49,11 +49,11 @@ func TestRememberedTextsAreCutAsIfAnew(t *testing.T) {
 	}
 	q := newQuery("why did job_1 fail")
 	plain := script()
-	wantLex, wantUnits, wantRefs := cut(plain, q, nil)
+	wantLex, wantUnits, wantRefs := cut(plain, q, nil, nil)
 	known := memo.New(256 << 20)
 	for _, name := range []string{"remembered from here on", "remembered"} {
 		s := script()
-		lex, units, refs := cut(s, q, known)
+		lex, units, refs := cut(s, q, known, nil)
 		all := cmp.AllowUnexported(term{}, unit{}, passage{})
 		for what, diff := range map[string]func() string{
 			"terms":    func() string { return cmp.Diff(wantLex.terms, lex.terms, all, cmpopts.IgnoreFields(term{}, "hash")) },
@@ -78,7 +78,7 @@ func TestTermsThatMatchAreNotPassedOver(t *testing.T) {
 		s.passages = append(s.passages, passage{text: f.JSON, turn: i, voice: voiceTool, call: -1})
 		s.bytes += len(f.JSON)
 	}
-	lex, _, _ := cut(s, nil, nil)
+	lex, _, _ := cut(s, nil, nil, nil)
 	for _, request := range []string{
 		"Why does TestParseSchemas fail in pkg/file.go? See --dry-run, _private, os.path and İstanbul.", "tests", "修复错误 エラー", "é É ÉCOLE fußnote",
 	} {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/internal/parallel"
 	"github.com/elbowroom/elbowroom/internal/redact"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/facts"
@@ -31,17 +32,15 @@ type draft struct {
 }
 
 // newDraft reads the middle and prepares the measures every rule uses.
-func newDraft(req *summarizer.Request, secret *redact.Redactor, cues *facts.Lookout) *draft {
+func newDraft(req *summarizer.Request, secret *redact.Redactor, cues *facts.Lookout, spare *spares) *draft {
 	s := read(req, secret)
 	q := newQuery(req.Focus)
 	if q.empty() {
 		q = newQuery(req.Latest)
 	}
-	lex, units, refs := cut(s, q, req.Memo)
+	lex, units, refs := cut(s, q, req.Memo, spare)
 	d := &draft{req: req, script: s, secret: secret, lex: lex, cues: cues, units: units, refs: refs, query: q, told: make(map[string]bool)}
-	for i := range s.calls {
-		s.calls[i].outcome = d.outcomeOf(&s.calls[i])
-	}
+	parallel.Each(len(s.calls), func(i int) { s.calls[i].outcome = d.outcomeOf(&s.calls[i]) })
 	d.noteCalls()
 	d.weights = lex.weights(len(d.units))
 	q.weigh(lex, len(d.units))

@@ -14,7 +14,8 @@ import (
 // Summarizer is the embedded summarizer. It is safe for concurrent use; create it
 // with [New].
 type Summarizer struct {
-	cues *facts.Lookout
+	cues  *facts.Lookout
+	spare spares
 }
 
 // New returns the embedded summarizer.
@@ -39,7 +40,12 @@ func (s *Summarizer) Summarize(ctx context.Context, req summarizer.Request) (sum
 		secret = redact.New()
 	}
 	carried := readPrevious(req.Previous, req.Round, secret, cues)
-	d := newDraft(&req, secret, cues)
+	d := newDraft(&req, secret, cues, &s.spare)
+	defer func() { // nothing of the answer is in there
+		s.spare.putLexicon(d.lex)
+		s.spare.putUnits(d.units)
+		s.spare.putRefs(d.refs)
+	}()
 	d.carried = carried
 	d.userNotes()
 	d.saidNotes()
@@ -57,7 +63,7 @@ func (s *Summarizer) Summarize(ctx context.Context, req summarizer.Request) (sum
 	f := &filler{
 		draft:  d,
 		ledger: ledger{ctx: ctx, count: req.Count, budget: req.Budget},
-		picked: make(map[int32]*group),
+		picked: make(map[int32]*group), quotes: make(map[int32]string),
 	}
 	if err := f.fill(); err != nil {
 		return summarizer.Response{}, fmt.Errorf("extractive: count: %w", err)
@@ -77,7 +83,7 @@ func Ahead(req *summarizer.Request) {
 		secret = redact.New()
 	}
 	s := read(req, secret)
-	cutChunks(s, chunksOf(s), req.Memo)
+	cutChunks(s, chunksOf(s), req.Memo, nil)
 }
 
 // empty reports whether there is nothing that could be said.

@@ -36,8 +36,9 @@ type filler struct {
 	// chosen units by passage, and the bytes of the line being filled there.
 	picked  map[int32]*group
 	groups  []*group
-	history []choice // in the order of taking: the last goes first
-	alarms  []string // shapes of the error lines already quoted
+	quotes  map[int32]string // chosen units as they stand in a line
+	history []choice         // in the order of taking: the last goes first
+	alarms  []string         // shapes of the error lines already quoted
 }
 
 // choice is one thing taken: a note or a unit.

@@ -9,7 +9,7 @@ import (
 
 func unitsOf(v voice, text string) []string {
 	s := &script{passages: []passage{{voice: v, text: text, call: -1}}, bytes: len(text)}
-	_, units, _ := cut(s, newQuery(""), nil)
+	_, units, _ := cut(s, newQuery(""), nil, nil)
 	out := make([]string, len(units))
 	for i, u := range units {
 		out[i] = u.text

@@ -122,7 +122,7 @@ func (f *filler) groupNotes() []*note {
 			}
 		}
 		for i, u := range g.units {
-			text := f.quote(u)
+			text := f.quotes[u]
 			switch {
 			case sb.Len() > 0 && sb.Len()+len(text) > maxGroupLine:
 				flush()
