@@ -53,8 +53,7 @@ func (m *measure) message(ctx context.Context, msg *conversation.Message) (int, 
 
 // text counts a plain text.
 func (m *measure) text(ctx context.Context, text string) (int, error) {
-	r, err := m.counter.CountText(ctx, text, m.model)
-	return r.Tokens, err
+	return m.counter.TextTokens(ctx, text, m.model)
 }
 
 // after counts the rewritten conversation. It equals a fresh count of it.

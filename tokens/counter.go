@@ -62,6 +62,15 @@ func (c *Counter) CountText(ctx context.Context, text string, model Model) (Repo
 	return r, nil
 }
 
+// TextTokens is the number of tokens that CountText reports. Errors are the context's.
+func (c *Counter) TextTokens(ctx context.Context, text string, model Model) (int, error) {
+	size, err := c.sizer(model).size(ctx, text)
+	if err != nil {
+		return 0, err
+	}
+	return tokenizerOf(model).estimate(size), nil
+}
+
 // Count sizes a whole request. It never fails on content: what is odd is counted by rule and named in the warnings.
 // Errors are the context's.
 func (c *Counter) Count(ctx context.Context, conv *conversation.Conversation, model Model) (Report, error) {

@@ -33,7 +33,7 @@ func (d *draft) actionNotes() {
 	var actions []action
 	for i := range d.script.calls {
 		c := &d.script.calls[i]
-		a := action{call: i, name: c.name, what: keyArguments(c), outcome: c.outcome, times: 1, file: fileTool(c)}
+		a := action{call: i, name: c.name, what: c.what, outcome: c.outcome, times: 1, file: c.file}
 		if isTodo(c) {
 			continue
 		}

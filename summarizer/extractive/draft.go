@@ -40,7 +40,10 @@ func newDraft(req *summarizer.Request, secret *redact.Redactor, cues *facts.Look
 	}
 	lex, units, refs := cut(s, q, req.Memo, spare)
 	d := &draft{req: req, script: s, secret: secret, lex: lex, cues: cues, units: units, refs: refs, query: q, told: make(map[string]bool)}
-	parallel.Each(len(s.calls), func(i int) { s.calls[i].outcome = d.outcomeOf(&s.calls[i]) })
+	parallel.Each(len(s.calls), func(i int) {
+		c := &s.calls[i]
+		c.outcome, c.what, c.file = d.outcomeOf(c), keyArguments(c), fileTool(c)
+	})
 	d.noteCalls()
 	d.weights = lex.weights(len(d.units))
 	q.weigh(lex, len(d.units))

@@ -60,6 +60,8 @@ type call struct {
 	failed      bool
 	media       bool // its result is not text alone
 	outcome     outcome
+	what        string // its key arguments
+	file        bool   // it works on a named file
 }
 
 // script is the middle as the rules see it.

@@ -62,8 +62,11 @@ func (x *index) markNames(text string, mark func(*name)) {
 		eachName(text, nil, found)
 	}
 	look(text)
-	if plain := withoutEscapes(plainSigns(text)); plain != text {
-		look(plain)
+	// No name reaches over the end of a line, so only lines that change are looked at again.
+	for line := range strings.Lines(text) {
+		if plain := withoutEscapes(plainSigns(line)); plain != line {
+			look(plain)
+		}
 	}
 }
 

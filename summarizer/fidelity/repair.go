@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/elbowroom/elbowroom/internal/parallel"
 )
 
 // Bounds of the section.
@@ -44,12 +46,13 @@ func (x *index) repair(ctx context.Context, found []*fact, text string, tokens i
 	}
 	for len(lines) > 0 {
 		section := render(lines)
-		n, err := x.req.Count(ctx, join(text, section))
+		var n int
+		var err error
+		parallel.Both(func() { n, err = x.req.Count(ctx, join(text, section)) }, func() { x.settle(found, lines, section) })
 		if err != nil {
 			return "", err
 		}
 		if n <= x.req.Budget {
-			x.settle(found, lines, section)
 			return section, nil
 		}
 		// The last chosen matter least. As many go as are over by what they cost alone,
@@ -58,6 +61,9 @@ func (x *index) repair(ctx context.Context, found []*fact, text string, tokens i
 			over -= lines[len(lines)-1].cost
 			lines = lines[:len(lines)-1]
 		}
+	}
+	for _, f := range found {
+		f.repaired = false
 	}
 	return "", nil
 }
