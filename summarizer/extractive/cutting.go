@@ -5,8 +5,8 @@ import (
 	"github.com/elbowroom/elbowroom/summarizer/facts"
 )
 
-// cutting is what cutting one text by itself came to. It depends on the text and the
-// voice alone, holds on to neither, and is never changed.
+// cutting is what cutting one text came to. It depends on the text and the voice alone,
+// holds on to neither, and is never changed.
 type cutting struct {
 	text  string // of the units, one after the other
 	terms []cutTerm
@@ -43,38 +43,77 @@ func (k *cutting) bytes() int {
 	return len(k.text) + cutTermBytes*len(k.terms) + cutUnitBytes*len(k.units) + 4*len(k.refs)
 }
 
-// tape notes what a cutter does with one text, to be done again without the text.
+// tape notes what the terms of one text do not show any more once they are numbered.
 type tape struct {
-	text   []byte
-	starts []uint32 // of each distinct term, in text
-	firsts []int32  // the unit each was met in first
-	units  []uint32 // where each unit begins in text
+	starts  []uint32 // where each term of refs begins in its unit
+	classes []facts.Class
+	// taken says that units were taken back: their terms stay counted without a unit.
+	taken bool
+	// marks holds the local number of each term of the lexicon, where the upper half is
+	// that of the text at hand.
+	marks []uint64
+	text  uint64
 }
 
-// cutAlone cuts one passage by itself.
-func (c *cutter) cutAlone(p *passage) *cutting {
-	size := len(p.text)
-	alone := cutter{
-		script: c.script, lex: newLexicon(c.lex.seed, size), voice: c.voice,
-		units: make([]unit, 0, size/64+4), refs: make([]int32, 0, size/8+8),
-		tape: &tape{text: make([]byte, 0, size)},
+// cutNoting cuts the passage at hand and returns what came of it, to be done again; nil
+// where it cannot be told from what is left.
+func (c *cutter) cutNoting(p *passage) *cutting {
+	t := &c.noted
+	t.starts, t.classes, t.taken = t.starts[:0], t.classes[:0], false
+	firstUnit, firstRef := len(c.units), len(c.refs)
+	c.tape = t
+	c.split(p)
+	c.tape = nil
+	if t.taken {
+		return nil
 	}
-	alone.split(p)
-	k := &cutting{
-		text: string(alone.tape.text), terms: make([]cutTerm, len(alone.lex.terms)), units: make([]cutUnit, len(alone.units)),
-		refs: append(make([]int32, 0, len(alone.refs)), alone.refs...),
+	return c.note(c.units[firstUnit:], c.refs[firstRef:], int32(firstRef))
+}
+
+// note makes a cutting of units and of their terms, which are refs of the cutter from
+// base on.
+func (c *cutter) note(units []unit, refs []int32, base int32) *cutting {
+	t := &c.noted
+	t.text++
+	if more := len(c.lex.terms) - len(t.marks); more > 0 {
+		t.marks = append(t.marks, make([]uint64, more)...)
 	}
-	for i := range k.terms {
-		t := &alone.lex.terms[i]
-		k.terms[i] = cutTerm{
-			hash: t.hash, at: alone.tape.starts[i], size: uint8(len(t.text)), class: t.class, alarm: t.alarm,
-			units: t.units, first: alone.tape.firsts[i], last: t.lastUnit,
+	size := 0
+	for i := range units {
+		size += len(units[i].text)
+	}
+	text := make([]byte, 0, size)
+	k := &cutting{units: make([]cutUnit, len(units)), refs: make([]int32, len(refs))}
+	terms := c.terms[:0]
+	for n := range units {
+		u := &units[n]
+		at := uint32(len(text))
+		text = append(text, u.text...)
+		k.units[n] = cutUnit{at: at, size: uint32(len(u.text)), first: u.first - base, last: u.last - base, flags: u.flags}
+		for r := u.first - base; r < u.last-base; r++ {
+			id := refs[r]
+			mark := &t.marks[id]
+			if *mark>>32 != t.text {
+				*mark = t.text<<32 | uint64(len(terms))
+				have := &c.lex.terms[id]
+				now := cutTerm{
+					hash: have.hash, at: at + t.starts[r], size: uint8(len(have.text)), class: t.classes[r], alarm: have.alarm, first: int32(n), last: -1,
+				}
+				if now.class != have.class {
+					now.alarm = facts.Alarming(have.text, now.class)
+				}
+				terms = append(terms, now)
+			}
+			local := int32(*mark & (1<<32 - 1)) //nolint:gosec // counted as int32
+			k.refs[r] = local
+			if have := &terms[local]; have.last != int32(n) {
+				have.last = int32(n)
+				have.units++
+			}
 		}
 	}
-	for i := range k.units {
-		u := &alone.units[i]
-		k.units[i] = cutUnit{at: alone.tape.units[i], size: uint32(len(u.text)), first: u.first, last: u.last, flags: u.flags}
-	}
+	c.terms = terms
+	k.text, k.terms = string(text), append(make([]cutTerm, 0, len(terms)), terms...)
 	return k
 }
 
@@ -123,7 +162,7 @@ func (c *cutter) cut(p *passage, known *memo.Memo) {
 		c.paste(found.(*cutting)) //nolint:forcetypeassert // entries of a kind are of one type
 		return
 	}
-	k := c.cutAlone(p)
-	known.Put(key, k, k.bytes())
-	c.paste(k)
+	if k := c.cutNoting(p); k != nil {
+		known.Put(key, k, k.bytes())
+	}
 }

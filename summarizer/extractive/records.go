@@ -31,6 +31,9 @@ func (c *cutter) records(text string) bool {
 		return true
 	}
 	// The terms stay counted: they are in the text. Only the units go.
+	if c.tape != nil && len(c.refs) > refs {
+		c.tape.taken = true
+	}
 	c.units, c.refs = c.units[:units], c.refs[:refs]
 	return false
 }

@@ -51,8 +51,10 @@ type cutter struct {
 	at    int32 // the passage being cut
 	turn  int32
 	voice voice
-	tape  *tape   // nil where nothing is to be remembered
-	ids   []int32 // room for paste
+	tape  *tape // noted where a text is to be remembered, else nil
+	noted tape
+	terms []cutTerm // room for note
+	ids   []int32   // room for paste
 }
 
 // run cuts passages[from:to].
@@ -87,29 +89,15 @@ func (c *cutter) unit(text string, flags uint8) {
 	}
 	n := int32(len(c.units))
 	first := int32(len(c.refs))
-	if t := c.tape; t != nil {
-		at := uint32(len(t.text))
-		t.units = append(t.units[:n], at)
-		t.text = append(t.text, text...)
-		facts.Terms(text, func(start, end int, cl facts.Class) {
-			id := c.lex.id(text[start:end], cl)
-			if int(id) == len(t.starts) {
-				t.starts, t.firsts = append(t.starts, at+uint32(start)), append(t.firsts, n)
-			}
-			c.lex.terms[id].seen(n, c.turn, c.voice)
-			c.refs = append(c.refs, id)
-		})
-	} else {
-		facts.Terms(text, func(start, end int, cl facts.Class) {
-			id := c.lex.id(text[start:end], cl)
-			c.lex.terms[id].seen(n, c.turn, c.voice)
-			c.refs = append(c.refs, id)
-		})
-	}
-	if first == int32(len(c.refs)) && c.voice != voiceUser && c.voice != voiceAssistant {
-		if c.tape != nil {
-			c.tape.text = c.tape.text[:len(c.tape.text)-len(text)]
+	facts.Terms(text, func(start, end int, cl facts.Class) {
+		id := c.lex.id(text[start:end], cl)
+		c.lex.terms[id].seen(n, c.turn, c.voice)
+		c.refs = append(c.refs, id)
+		if t := c.tape; t != nil {
+			t.starts, t.classes = append(t.starts, uint32(start)), append(t.classes, cl)
 		}
+	})
+	if first == int32(len(c.refs)) && c.voice != voiceUser && c.voice != voiceAssistant {
 		return
 	}
 	c.units = append(c.units, unit{text: text, passage: c.at, first: first, last: int32(len(c.refs)), flags: flags})
