@@ -78,6 +78,40 @@ func TestTheStateSurvivesWhatChangesNoContent(t *testing.T) {
 	}
 }
 
+// Other libraries write the same JSON with other spaces, escapes and numbers. The order of keys is part of the prompt.
+func TestTheStateSurvivesOtherSpellingsOfSchemasAndArguments(t *testing.T) {
+	const first = `{"tools":[{"name":"look","input_schema":{"type":"object","properties":{"é":{"maximum":10}}}}],"system":"S","messages":[` +
+		`{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"look","input":{"é":1,"path":"a/b"}},` +
+		`{"type":"server_tool_use","id":"t2","name":"web_search","input":{"n":2}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"c"}]}]}`
+	const later = `}]},{"role":"assistant","content":"d"},{"role":"assistant","content":"e"},{"role":"user","content":"f"}]}`
+	grown := strings.TrimSuffix(first, "}]}]}") + later
+	res, _ := anchoredWith(t, first, Options{})
+	for _, tt := range []struct {
+		name, old, new string
+		anchor         Anchor
+	}{
+		{"as it was", "", "", AnchorState},
+		{"spaces in the schema", `{"type":"object","properties":`, "{ \"type\": \"object\",\n\"properties\" : ", AnchorState},
+		{"an escape in the schema", `"properties":{"é"`, `"properties":{"\u00e9"`, AnchorState},
+		{"a number in the schema", `"maximum":10`, `"maximum":1e1`, AnchorState},
+		{"the schema's keys in another order", `{"type":"object","properties":{"é":{"maximum":10}}}`, `{"properties":{"é":{"maximum":10}},"type":"object"}`, AnchorReply},
+		{"spaces in arguments", `{"é":1,"path":"a/b"}`, `{"é": 1, "path": "a/b"}`, AnchorState},
+		{"escapes in arguments", `{"é":1,"path":"a/b"}`, `{"\u00e9":1,"path":"a\/b"}`, AnchorState},
+		{"a number in arguments", `{"é":1,`, `{"é":1.0,`, AnchorState},
+		{"arguments in another order", `{"é":1,"path":"a/b"}`, `{"path":"a/b","é":1}`, AnchorReply},
+		{"another number in arguments", `{"é":1,`, `{"é":1.5,`, AnchorReply},
+		{"a number of a server's tool", `{"n":2}`, `{"n": 2.0}`, AnchorState},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := strings.Replace(grown, tt.old, tt.new, 1)
+			if next, _ := anchoredWith(t, in, Options{State: res.State}); next.Anchor != tt.anchor {
+				t.Errorf("anchor %q, want %q, for\n%s", next.Anchor, tt.anchor, in)
+			}
+		})
+	}
+}
+
 func TestTheStateRemembersOlderEndsForAFork(t *testing.T) {
 	opts := Options{}
 	var marks string
