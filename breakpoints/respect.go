@@ -6,6 +6,7 @@ import "github.com/elbowroom/elbowroom/conversation"
 // refuse the request as a whole are an error; marks that are refused where they
 // stand are reported.
 func (p *placer) respect() (*Result, error) {
+	p.respects = true
 	marks := p.found.marks
 	if len(marks) > MaxMarks {
 		return nil, &MarkError{At: marks[MaxMarks].position(p.c), Count: len(marks), kind: ErrTooManyMarks}
