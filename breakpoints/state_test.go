@@ -132,6 +132,45 @@ func TestTheStateRemembersOlderEndsForAFork(t *testing.T) {
 	}
 }
 
+// Whoever keeps the marks and asks for them to be respected gets the state of those.
+func TestAMarkedConversationThatIsRespectedHasAState(t *testing.T) {
+	anchor := func(in string, opts Options) (*Result, string) {
+		opts.Strategy, opts.Model = StrategyAnchored, "claude-opus-5"
+		return place(t, anthropic, in, opts)
+	}
+	first, marked := anchor(native(staticAlone, "", "u a u"), Options{})
+	again, out := anchor(marked, Options{Existing: ExistingRespect, SplitSystem: true, StaticSystem: "Be"})
+	if out != marked || len(again.Skipped) > 0 {
+		t.Errorf("skipped %v, changed to %s", again.Skipped, out)
+	}
+	plain, _ := anchor(marked, Options{Existing: ExistingRespect})
+	if diff := cmp.Diff(first.State, plain.State); diff != "" {
+		t.Errorf("the state of the same marks (-placed +respected):\n%s", diff)
+	}
+	// It serves the next request, and one that is respected itself passes it on.
+	next := native(staticAlone, "", "u a u c1 r1 a u")
+	if res, _ := anchor(next, Options{State: plain.State}); res.Anchor != AnchorState {
+		t.Errorf("anchor %q", res.Anchor)
+	}
+	_, theirs := place(t, anthropic, next, Options{})
+	passed, _ := anchor(theirs, Options{State: plain.State, Existing: ExistingRespect})
+	if passed.Anchor != AnchorState || passed.StateVerdict != seal.Unverified {
+		t.Errorf("anchor %q, verdict %q", passed.Anchor, passed.StateVerdict)
+	}
+	if res, _ := anchor(native(staticAlone, "", "u a u c1 r1 a u a u"), Options{State: passed.State}); res.Anchor != AnchorState {
+		t.Errorf("one request later: anchor %q", res.Anchor)
+	}
+	// Nothing is marked among the messages.
+	head := strings.Replace(marked, `"messages":`, `"messages":[{"role":"user","content":"x"}],"x":`, 1)
+	if res, _ := anchor(head, Options{Existing: ExistingRespect}); len(res.State) > 0 {
+		t.Error("a state of no end")
+	}
+	automatic := `{"cache_control":{"type":"ephemeral"},"messages":[{"role":"user","content":"a"}]}`
+	if res, _ := anchor(automatic, Options{Existing: ExistingRespect}); len(res.State) == 0 {
+		t.Error("no state of a request that is marked as a whole")
+	}
+}
+
 func TestASystemPromptThatTurnsOutToVaryGivesItsToolsAMark(t *testing.T) {
 	res, got := anchoredWith(t, native(staticAlone, twoTools, "U A u"), Options{})
 	if got != "s0 0.0 1.0 2.0" {
