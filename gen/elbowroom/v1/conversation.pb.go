@@ -34,7 +34,7 @@ const (
 	Format_FORMAT_OPENAI_CHAT Format = 1
 	// Anthropic Messages.
 	Format_FORMAT_ANTHROPIC_MESSAGES Format = 2
-	// Bedrock Converse. ApplyCacheControl only; VIEW_EDITS gives splices and no edits.
+	// Bedrock Converse. ApplyCacheControl only; edits count cachePoint blocks as elements of the arrays.
 	Format_FORMAT_BEDROCK_CONVERSE Format = 3
 )
 

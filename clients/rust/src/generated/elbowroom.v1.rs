@@ -324,7 +324,7 @@ pub enum Format {
     OpenaiChat = 1,
     /// Anthropic Messages.
     AnthropicMessages = 2,
-    /// Bedrock Converse. ApplyCacheControl only; VIEW_EDITS gives splices and no edits.
+    /// Bedrock Converse. ApplyCacheControl only; edits count cachePoint blocks as elements of the arrays.
     BedrockConverse = 3,
 }
 impl Format {

@@ -776,7 +776,7 @@ export enum Format {
   ANTHROPIC_MESSAGES = 2,
 
   /**
-   * Bedrock Converse. ApplyCacheControl only; VIEW_EDITS gives splices and no edits.
+   * Bedrock Converse. ApplyCacheControl only; edits count cachePoint blocks as elements of the arrays.
    *
    * @generated from enum value: FORMAT_BEDROCK_CONVERSE = 3;
    */
