@@ -95,10 +95,12 @@ func splice(t *testing.T, src string, splices []*elbowroomv1.Splice) string {
 }
 
 // sections lists the elements of the three arrays of a body as raw JSON, read by
-// a parser that is not the service's. A system string is one element.
+// a parser that is not the service's. A system string is one element, and so is a
+// cache_control of the body.
 func sections(t *testing.T, body string) map[elbowroomv1.Section][]string {
 	t.Helper()
 	var in struct {
+		Mark     json.RawMessage   `json:"cache_control"`
 		System   json.RawMessage   `json:"system"`
 		Tools    []json.RawMessage `json:"tools"`
 		Messages []json.RawMessage `json:"messages"`
@@ -115,6 +117,9 @@ func sections(t *testing.T, body string) map[elbowroomv1.Section][]string {
 	}
 	if in.System != nil {
 		out[elbowroomv1.Section_SECTION_SYSTEM] = []string{string(in.System)}
+	}
+	if len(in.Mark) > 0 && string(in.Mark) != "null" {
+		out[elbowroomv1.Section_SECTION_BODY] = []string{string(in.Mark)}
 	}
 	return out
 }
@@ -190,4 +195,44 @@ func followTyped(t *testing.T, in *elbowroomv1.Conversation, edits []*elbowroomv
 		}
 	}
 	return out
+}
+
+// The cache_control of the request as a whole is set, changed and removed by an edit too.
+func TestEditsOfTheBodyLeadToTheFullView(t *testing.T) {
+	f := start(t, nil)
+	const short, long = `{"type":"ephemeral"}`, `{"type":"ephemeral","ttl":"1h"}`
+	body := func(mark string) string {
+		if mark != "" {
+			mark = `"cache_control": ` + mark + `,`
+		}
+		return `{` + mark + `"model":"claude-opus-5","system":"Be brief.","messages":[{"role":"user","content":"hi"}]}`
+	}
+	for _, tt := range []struct {
+		name, in string
+		strategy elbowroomv1.Strategy
+		want     []string
+	}{
+		{"set", body(""), elbowroomv1.Strategy_STRATEGY_AUTO_PLUS_SYSTEM, []string{short}},
+		{"set over null", body("null"), elbowroomv1.Strategy_STRATEGY_AUTO_PLUS_SYSTEM, []string{short}},
+		{"changed", body(long), elbowroomv1.Strategy_STRATEGY_AUTO_PLUS_SYSTEM, []string{short}},
+		{"kept", body(short), elbowroomv1.Strategy_STRATEGY_AUTO_PLUS_SYSTEM, []string{short}},
+		{"removed", body(short), elbowroomv1.Strategy_STRATEGY_NONE, nil},
+		{"removed beside other marks", body(short), elbowroomv1.Strategy_STRATEGY_SYSTEM_AND_3, nil},
+	} {
+		call := func(view elbowroomv1.View) *elbowroomv1.ApplyCacheControlResponse {
+			resp, err := f.client.ApplyCacheControl(t.Context(), &elbowroomv1.ApplyCacheControlRequest{Conversation: anthropic(tt.in), Strategy: tt.strategy, View: view})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return resp
+		}
+		got := followNative(t, tt.in, call(elbowroomv1.View_VIEW_EDITS).GetEdits())
+		want := sections(t, nativeText(call(elbowroomv1.View_VIEW_FULL).GetConversation()))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: following the edits (-want +got):\n%s", tt.name, diff)
+		}
+		if diff := cmp.Diff(tt.want, got[elbowroomv1.Section_SECTION_BODY]); diff != "" {
+			t.Errorf("%s: the body (-want +got):\n%s", tt.name, diff)
+		}
+	}
 }
