@@ -125,6 +125,7 @@ var layers = []layer{
 	{dir: "internal/parallel"},
 	{dir: "internal/redact", house: []string{"internal/parallel"}},
 	{dir: "internal/seal"},
+	{dir: "internal/logsink"},
 	{dir: "internal/watched"},
 	{dir: "internal/certificates", house: []string{"internal/watched"}},
 	{dir: "internal/testdata"},
