@@ -142,7 +142,7 @@ func (w *wire) everyRPC(t *testing.T, s subject, with setting) {
 func (s subject) compression(resp *pb.CompressResponse, out *Transcript) *Compression {
 	return &Compression{
 		Input: s.in, Output: out, Outcome: resp.GetOutcome(), Report: resp.GetReport(), Summary: resp.GetSummary(),
-		Handoffs: s.in.summaries(), KeepThinking: true, // sonnet 4.5 is unbound, gpt-4o signs nothing
+		Handoffs: s.in.Summaries(), KeepThinking: true, // sonnet 4.5 is unbound, gpt-4o signs nothing
 	}
 }
 
