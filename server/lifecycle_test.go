@@ -112,6 +112,13 @@ func TestShutdownFinishesWhatIsBeingWorkedOn(t *testing.T) {
 	if first, err := watch.Recv(); err != nil || first.GetStatus() != healthv1.HealthCheckResponse_SERVING {
 		t.Fatalf("health before: %v, %v", first, err)
 	}
+	unknown, err := health.Watch(t.Context(), &healthv1.HealthCheckRequest{Service: "nobody"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, err := unknown.Recv(); err != nil || first.GetStatus() != healthv1.HealthCheckResponse_SERVICE_UNKNOWN {
+		t.Fatalf("health of an unknown service: %v, %v", first, err)
+	}
 	call := compressInBackground(t, f)
 	<-w.began
 
@@ -134,8 +141,12 @@ func TestShutdownFinishesWhatIsBeingWorkedOn(t *testing.T) {
 	if err := <-call; err != nil {
 		t.Errorf("the call that was being worked on: %v", err)
 	}
-	if err := f.conn.Close(); err != nil { // ends the watch, which has no end of its own
-		t.Fatal(err)
+	// The connection stays open: neither it nor its watches keep the server.
+	if _, err := watch.Recv(); status.Code(err) != codes.Unavailable {
+		t.Errorf("the watch ends with %v, want UNAVAILABLE", err)
+	}
+	if _, err := unknown.Recv(); status.Code(err) != codes.Unavailable {
+		t.Errorf("the watch of an unknown service ends with %v, want UNAVAILABLE", err)
 	}
 	if err := <-stopped; err != nil {
 		t.Errorf("Shutdown: %v", err)
