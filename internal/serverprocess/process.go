@@ -42,6 +42,9 @@ type Options struct {
 	// Log takes what the server writes to its log. A *os.File costs this process
 	// nothing. Nil keeps the end of it for [Process.Log].
 	Log io.Writer
+	// Out takes what the server writes to standard output, besides [Process.Output].
+	// When it fails nobody reads that output any more. Nil: nothing does.
+	Out io.Writer
 }
 
 // own are the first letters of variables that configure the server.
@@ -74,6 +77,9 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 		return slices.ContainsFunc(own, func(prefix string) bool { return strings.HasPrefix(v, prefix) })
 	}), o.Env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.log
+	if o.Out != nil {
+		p.cmd.Stdout = io.MultiWriter(p.out, o.Out)
+	}
 	if o.Log != nil {
 		p.cmd.Stderr = o.Log
 	}
