@@ -19,6 +19,8 @@ const (
 	// The two caches may have been empty before and be full after, and counts of
 	// messages that are remembered take some more.
 	moreHeap = 2*cacheBytes + 16<<20
+	// When they are full.
+	moreHeapLater = 8 << 20
 )
 
 // held is what a process holds.
@@ -69,8 +71,9 @@ func (s *stand) rest(t *testing.T) held {
 	return last
 }
 
-// notMore fails when the process holds more than before.
-func (s *stand) notMore(t *testing.T, before held) held {
+// notMore fails when the process holds more than before, and of heap more than so much
+// more.
+func (s *stand) notMore(t *testing.T, before held, moreHeap int64) held {
 	t.Helper()
 	after := s.rest(t)
 	fits := func() bool {
