@@ -91,7 +91,7 @@ func run(ctx context.Context, p process) int {
 	}
 	if line.Command() == "serve" {
 		var end func()
-		p, end = p.unhindered()
+		p, end = p.unhindered(ctx)
 		defer end()
 	}
 	line.BindTo(ctx, (*context.Context)(nil))

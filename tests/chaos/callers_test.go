@@ -6,8 +6,9 @@ import (
 	"errors"
 	"io"
 
-	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 	"google.golang.org/protobuf/proto"
+
+	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	client "github.com/elbowroom/elbowroom/clients/go"
 	"github.com/elbowroom/elbowroom/conformance"

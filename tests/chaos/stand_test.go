@@ -30,7 +30,7 @@ var (
 )
 
 // program is the binary, built once.
-var program string //nolint:gochecknoglobals // every test starts it
+var program string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
