@@ -18,6 +18,8 @@ type failure struct {
 
 // The failures that a fault may cause. Everything else is a defect.
 var (
+	// busy is back-pressure, which is no fault's doing and allowed at all times.
+	busy = failure{code: codes.ResourceExhausted, retry: true}
 	// unreachable comes from the transport: there is no server, it is gone, or its health
 	// says that it is not serving.
 	unreachable = failure{code: codes.Unavailable}
