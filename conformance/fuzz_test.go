@@ -198,7 +198,7 @@ func compressThenCheck(t *testing.T, b *bench, d Dialect, text string, req compr
 	}
 	c := Compression{
 		Input: input, Output: output, Outcome: pb.Outcome(result.Outcome), Report: protoReport(&result.Report, result.Outcome),
-		Summary: result.Summary, Handoffs: input.Summaries(), TokensOnly: true,
+		Summary: result.Summary, Handoffs: input.Handoffs(), TokensOnly: true,
 		Strict: req.Policy.Alternation != nil && *req.Policy.Alternation == compressor.AlternationStrict && !warned(result, "ALTERNATION"),
 		NoNote: req.Policy.SystemNote != nil && *req.Policy.SystemNote == compressor.SystemNoteNone,
 	}

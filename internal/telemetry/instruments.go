@@ -23,9 +23,10 @@ type instruments struct {
 
 	breakpoints, predicted metric.Int64Counter
 
+	logLost metric.Int64ObservableCounter
+
 	refused, storeOperations, reloads                    metric.Int64Counter
 	inFlight, inFlightLimit, bodies, bodyBytes, degraded metric.Int64ObservableGauge
-	logLost                                              metric.Int64ObservableCounter
 
 	// names are those of all of them.
 	names []string

@@ -70,7 +70,7 @@ func (c *caller) judge(what string, k *talk, body []byte, a answer) {
 	}
 	for _, v := range (&conformance.Compression{
 		Input: in, Output: out, Outcome: a.GetOutcome(), Report: a.GetReport(), Summary: a.GetSummary(),
-		Handoffs: in.Summaries(), KeepThinking: true,
+		Handoffs: in.Handoffs(), KeepThinking: true,
 	}).Check() {
 		c.report("%s, %s: %v (%v, rung %v)", what, k.name, v, a.GetOutcome(), a.GetReport().GetRung())
 	}
