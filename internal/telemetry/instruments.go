@@ -24,6 +24,8 @@ type instruments struct {
 
 	breakpoints, predicted metric.Int64Counter
 
+	logLost metric.Int64ObservableCounter
+
 	refused, storeOperations, reloads                    metric.Int64Counter
 	inFlight, inFlightLimit, bodies, bodyBytes, degraded metric.Int64ObservableGauge
 
@@ -84,6 +86,10 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 	counter(&in.refused, "elbowroom.refused_calls", "{call}", "Calls that were turned away before any work was done.")
 	counter(&in.storeOperations, "elbowroom.store.operations", "{operation}", "Operations on the shared store.")
 	counter(&in.reloads, "elbowroom.config.reloads", "{reload}", "Reloads of the configuration; one that was refused left the settings as they were.")
+	var err error
+	in.logLost, err = meter.Int64ObservableCounter("elbowroom.log.lost_lines", metric.WithUnit("{line}"),
+		metric.WithDescription("Lines of the log that could not be written: its reader died or does not read, or the disk is full."))
+	name("elbowroom.log.lost_lines", err)
 	gauge(&in.degraded, "elbowroom.store.degraded", "", "1 while the shared store is being done without.")
 	gauge(&in.inFlight, "elbowroom.in_flight", "By", "Requests being worked on.")
 	gauge(&in.inFlightLimit, "elbowroom.in_flight.limit", "By", "Their bound.")

@@ -65,6 +65,7 @@ func everything(t *testing.T, r *Recorder) {
 	for _, err := range []error{
 		r.WatchServer(func() Held { return Held{InFlight: 1, Limit: 2, Bodies: 3, BodyBytes: 4} }),
 		r.WatchStore(func() bool { return true }),
+		r.WatchLog(func() int64 { return 3 }),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -148,6 +149,7 @@ func TestWhatIsRecordedIsWhatIsExported(t *testing.T) {
 		{"elbowroom_compression_tokens_before_total", "", 1000},
 		{"elbowroom_compression_tokens_after_total", "", 250},
 		{"elbowroom_compression_tokens_removed_total", "", 750},
+		{"elbowroom_log_lost_lines_total", "", 3},
 		{"elbowroom_facts_total", "fate=kept", 5},
 		{"elbowroom_facts_total", "fate=repaired", 2},
 		{"elbowroom_facts_total", "fate=lost", 1},

@@ -145,6 +145,18 @@ func (r *Recorder) WatchStore(degraded func() bool) error {
 	return err
 }
 
+// WatchLog makes a counter of the lines of the log that could not be written.
+func (r *Recorder) WatchLog(lost func() int64) error {
+	if r == nil || lost == nil {
+		return nil
+	}
+	_, err := r.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		o.ObserveInt64(r.logLost, lost())
+		return nil
+	}, r.logLost)
+	return err
+}
+
 // StoreOperation counts an operation on the shared store, as its observer.
 func (r *Recorder) StoreOperation(op string, err error) {
 	if r == nil {

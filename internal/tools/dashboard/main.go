@@ -130,6 +130,9 @@ var rows = []row{
 		{"Reloads of the configuration", "short", "A refused one left the settings as they were.", []line{
 			{"sum by (instance, result) (increase(elbowroom_config_reloads_total{" + selector + "}[1h]))", "{{instance}} {{result}}"},
 		}},
+		{"Lost lines of the log", "short", "Its reader died or does not read, or the disk is full.", []line{
+			{"sum by (instance) (increase(elbowroom_log_lost_lines_total{" + selector + "}[1h]))", "{{instance}}"},
+		}},
 		{"Versions", "short", "Servers by what they run.", []line{{"count by (version) (elbowroom_build_info{" + selector + "})", "{{version}}"}}},
 	}},
 }
