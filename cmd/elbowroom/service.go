@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
 	"time"
 
 	"google.golang.org/grpc"
@@ -21,6 +22,7 @@ import (
 	"github.com/elbowroom/elbowroom/internal/config"
 	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/server"
+	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/server/interceptors/quota"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
@@ -85,6 +87,7 @@ func (s *service) build(ctx context.Context, c *config.Config, log *slog.Logger,
 	}
 	s.ladder, err = ladder.New(ladder.Options{
 		Rungs: s.rungs.list, Store: s.state, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: observeRungs(log, recorder),
+		Aside: admission.Aside,
 	})
 	if err != nil {
 		return err
@@ -161,6 +164,7 @@ func (s *service) options(ctx context.Context, c *config.Config) (server.Options
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),
 			MaxConcurrentCalls:   c.Limits.MaxConcurrentCalls,
+			MaxWorkingCalls:      workingCalls(c.Limits.MaxWorkingCalls),
 			MaxKeptBytes:         keptBytes(c.Limits.MaxKeptBytes),
 			MaxConcurrentStreams: uint32(c.Limits.MaxConcurrentStreams),
 			Tenant:               quota.Limits{Rate: c.Limits.TenantRate, Burst: c.Limits.TenantBurst, Concurrency: c.Limits.TenantConcurrency},
@@ -170,6 +174,18 @@ func (s *service) options(ctx context.Context, c *config.Config) (server.Options
 			Time: c.Keepalive.Time, Timeout: c.Keepalive.Timeout, MinTime: c.Keepalive.MinTime, MaxConnectionAge: c.Keepalive.MaxConnectionAge,
 		},
 	}, nil
+}
+
+// callsAProcessor is how many calls share a processor: one works while another one waits
+// for the store, for memory, or for its last bytes to be taken.
+const callsAProcessor = 2
+
+// workingCalls translates a bound of 0, which is made from the processors.
+func workingCalls(limit int) int {
+	if limit == 0 {
+		return callsAProcessor * runtime.GOMAXPROCS(0)
+	}
+	return limit
 }
 
 // keptBytes translates a bound of 0, which holds nothing.

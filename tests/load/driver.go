@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -55,7 +58,7 @@ func (d *driver) during(ctx context.Context, name string, work func(ctx context.
 	if err != nil {
 		return nil, err
 	}
-	client := ownTime()
+	client, machine := ownTime(), machineTime()
 	d.phase.Store(p)
 	probing, stop := context.WithCancel(ctx)
 	var probe sync.WaitGroup
@@ -69,6 +72,12 @@ func (d *driver) during(ctx context.Context, name string, work func(ctx context.
 		return nil, fmt.Errorf("%s: %w\n%s", name, err, d.server.Log())
 	}
 	p.server, p.client = used-server, ownTime()-client
+	p.others = machineTime() - machine - p.server - p.client
+	memory, err := d.server.Memory()
+	if err != nil {
+		return nil, err
+	}
+	p.memory = memory.Peak
 	return p, ctx.Err()
 }
 
@@ -79,6 +88,24 @@ func ownTime() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// machineTime is the processor time that everybody on the machine has used, 0 where the
+// system does not tell.
+func machineTime() time.Duration {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	const idle, waiting = 4, 5 // the other fields are work
+	fields := strings.Fields(strings.SplitN(string(text), "\n", 2)[0])
+	ticks := 0
+	for i := 1; i < min(len(fields), 9); i++ {
+		if n, err := strconv.Atoi(fields[i]); err == nil && i != idle && i != waiting {
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
 // closed lets every connection make calls one after the other until the time is over.

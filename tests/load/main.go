@@ -20,7 +20,7 @@ func main() {
 	flag.Float64Var(&s.sample, "check", 0.05, "share of the answers that is judged")
 	flag.StringVar(&s.binary, "binary", "", "the server's program (default: built from this tree)")
 	flag.IntVar(&s.cores, "cores", 2, "processors that the server, and apart from it the clients, may use")
-	flag.IntVar(&most, "memory", 768, "most resident memory of the server, in MiB")
+	flag.IntVar(&most, "memory", 1024, "most resident memory of the server, in MiB")
 	flag.Parse()
 	s.most = int64(most) << 20
 	runtime.GOMAXPROCS(s.cores)

@@ -15,6 +15,11 @@ type phase struct {
 	rate float64
 	// server and client are the processor time that both used.
 	server, client time.Duration
+	// others is what everybody else on the machine used, negative where the system does
+	// not tell: figures mean little where it is not small.
+	others time.Duration
+	// memory is the most that the server has had until the end of the phase, in bytes.
+	memory int64
 
 	mu     sync.Mutex
 	kinds  map[*kind]*measured

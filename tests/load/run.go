@@ -152,7 +152,7 @@ func startServer(ctx context.Context, s settings, dir, model string) (p *serverp
 	limited, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	p, err = serverprocess.Start(limited, serverprocess.Options{
-		Binary: s.binary, Log: log, Env: []string{fmt.Sprintf("GOMAXPROCS=%d", s.cores)},
+		Binary: s.binary, Log: log, Env: []string{fmt.Sprintf("GOMAXPROCS=%d", s.cores), fmt.Sprintf("GOMEMLIMIT=%d", s.most/10*9)},
 		Args: []string{
 			"--summarizers", "plugin:" + model + ",extractive",
 			"--limits-max-message-bytes", "16MiB", "--limits-max-in-flight-bytes", "64MiB", "--limits-max-kept-bytes", "128MiB",

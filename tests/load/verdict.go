@@ -104,9 +104,10 @@ func kindsOf(p *phase) []*kind {
 func (o *outcome) print(w io.Writer) {
 	for _, p := range o.phases {
 		fmt.Fprintf(w, "\n%s\n", p.name)
-		fmt.Fprintf(w, "  %.1f s, %d answered (%.0f a second), server %.2f processors, client %.2f, %d answers judged\n",
+		fmt.Fprintf(w, "  %.1f s, %d answered (%.0f a second), server %.2f processors, client %.2f, others %.2f; server at most %s until here; %d answers judged\n",
 			p.took.Seconds(), p.answered(), float64(p.answered())/p.took.Seconds(),
-			p.server.Seconds()/p.took.Seconds(), p.client.Seconds()/p.took.Seconds(), p.judged)
+			p.server.Seconds()/p.took.Seconds(), p.client.Seconds()/p.took.Seconds(),
+			p.others.Seconds()/p.took.Seconds(), mebibytes(p.memory), p.judged)
 		fmt.Fprintf(w, "  %-18s %8s %8s %8s %8s %8s %8s %9s %9s %10s\n", "", "answered", "p50 ms", "p90", "p99", "max", "refused", "in p99 ms", "told max", "MiB in/out")
 		for _, k := range kindsOf(p) {
 			m := p.kinds[k]
