@@ -176,14 +176,15 @@ func (s *service) options(ctx context.Context, c *config.Config) (server.Options
 	}, nil
 }
 
-// callsAProcessor is how many calls share a processor: one works while another one waits
-// for the store, for memory, or for its last bytes to be taken.
-const callsAProcessor = 2
+// processorsACall is how many processors there are for a call that is being worked on. It
+// spreads over them by itself; with more calls at one time, requests and answers wait
+// their turn behind work at every step of their way, and all calls are late.
+const processorsACall = 2
 
 // workingCalls translates a bound of 0, which is made from the processors.
 func workingCalls(limit int) int {
 	if limit == 0 {
-		return callsAProcessor * runtime.GOMAXPROCS(0)
+		return max(1, runtime.GOMAXPROCS(0)/processorsACall)
 	}
 	return limit
 }

@@ -14,7 +14,7 @@ type call struct {
 	kind *kind
 	// build makes the request. It gives the same one every time, so that a call that
 	// waits to be made again holds no memory.
-	build func() proto.Message
+	build func() request
 	// judge lists what is wrong with the answer.
 	judge func(reply raw) []string
 	// whole is made in place of a delta whose base the server does not hold.
@@ -103,7 +103,7 @@ func prepareCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
 	return &call{
 		kind:  k,
-		build: func() proto.Message { return at.prepare(at.native(body())) },
+		build: func() request { return request{message: at.prepare(nil), session: &at} },
 		judge: func(reply raw) []string { return judgePrepared(at.recording, body(), reply) },
 	}
 }
@@ -113,12 +113,8 @@ func prepareCall(k *kind, s *session) *call {
 func deltaCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
 	whole := &call{
-		kind: k,
-		build: func() proto.Message {
-			conv := at.native(body())
-			conv.Native.Keep = true
-			return at.prepare(conv)
-		},
+		kind:  k,
+		build: func() request { return request{message: at.prepare(keeping()), session: &at} },
 		judge: func(reply raw) []string { return judgePrepared(at.recording, body(), reply) },
 	}
 	if s.turn == 0 {
@@ -126,15 +122,18 @@ func deltaCall(k *kind, s *session) *call {
 	}
 	return &call{
 		kind: k, judge: whole.judge, whole: whole,
-		build: func() proto.Message {
-			before, head := at.head(at.tag, at.turn-1), at.head(at.tag, at.turn)
-			base := sha256.Sum256([]byte(before + at.tail(at.tag)))
-			added := &elbowroomv1.Splice{Offset: int64(len(before)), Text: head[len(before):]}
-			return at.prepare(&elbowroomv1.Conversation{Native: &elbowroomv1.NativeRequest{
+		build: func() request {
+			before := at.appendBody(make([]byte, 0, at.bodyLength(at.turn-1)), at.tag, at.turn-1)
+			base := sha256.Sum256(before)
+			added := &elbowroomv1.Splice{
+				Offset: int64(at.taggedLength(0, at.turns[at.turn-1])),
+				Text:   string(at.tagged(nil, at.tag, at.turns[at.turn-1], at.turns[at.turn])),
+			}
+			return request{message: at.prepare(&elbowroomv1.Conversation{Native: &elbowroomv1.NativeRequest{
 				Format: at.format, Keep: true, Body: &elbowroomv1.NativeRequest_Delta{
 					Delta: &elbowroomv1.NativeDelta{Base: base[:], Splices: []*elbowroomv1.Splice{added}},
 				},
-			}})
+			}})}
 		},
 	}
 }
@@ -143,7 +142,7 @@ func compressCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
 	return &call{
 		kind:  k,
-		build: func() proto.Message { return at.compress(at.native(body())) },
+		build: func() request { return request{message: at.compress(nil), session: &at} },
 		judge: func(reply raw) []string { return judgeCompressed(at.recording, body(), reply) },
 	}
 }
@@ -152,10 +151,10 @@ func editsCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
 	return &call{
 		kind: k,
-		build: func() proto.Message {
-			req := at.compress(at.native(body()))
+		build: func() request {
+			req := at.compress(nil)
 			req.View, req.Force = elbowroomv1.View_VIEW_EDITS, true
-			return req
+			return request{message: req, session: &at}
 		},
 		judge: func(reply raw) []string { return judgeSpliced(at.recording, body(), reply) },
 	}
@@ -167,7 +166,7 @@ func keptCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
 	c := &call{
 		kind:  k,
-		build: func() proto.Message { return at.compress(at.native(body())) },
+		build: func() request { return request{message: at.compress(nil), session: &at} },
 		judge: func(reply raw) []string { return judgeCompressed(at.recording, body(), reply) },
 	}
 	if s.turn+1 == len(s.turns) {
@@ -185,10 +184,10 @@ func keptCall(k *kind, s *session) *call {
 		grown := answer[:len(answer)-len(tail)] + at.head(at.tag, at.turn+1)[len(head):] + tail
 		return &call{
 			kind: k,
-			build: func() proto.Message {
+			build: func() request {
 				req := at.compress(at.native(grown))
 				req.CompressionState = got.GetCompressionState()
-				return req
+				return request{message: req}
 			},
 			judge: func(reply raw) []string { return judgeCompressed(at.recording, grown, reply) },
 		}
@@ -200,7 +199,7 @@ func typedCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
 	return &call{
 		kind:  k,
-		build: func() proto.Message { return at.compress(typed(at.recording, body())) },
+		build: func() request { return request{message: at.compress(typed(at.recording, body()))} },
 		judge: func(reply raw) []string { return judgeTyped(at.recording, body(), reply) },
 	}
 }
@@ -209,10 +208,10 @@ func modelCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
 	return &call{
 		kind: k,
-		build: func() proto.Message {
-			req := at.compress(at.native(body()))
+		build: func() request {
+			req := at.compress(nil)
 			req.Policy, req.Force = nil, true
-			return req
+			return request{message: req, session: &at}
 		},
 		judge: func(reply raw) []string { return judgeCompressed(at.recording, body(), reply) },
 	}
@@ -222,8 +221,8 @@ func streamCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
 	return &call{
 		kind: k,
-		build: func() proto.Message {
-			return &elbowroomv1.StreamCompressRequest{Request: at.compress(at.native(body()))}
+		build: func() request {
+			return request{message: &elbowroomv1.StreamCompressRequest{Request: at.compress(nil)}, session: &at, inside: true}
 		},
 		judge: func(reply raw) []string { return judgeStreamed(at.recording, body(), reply) },
 	}
@@ -233,8 +232,8 @@ func markCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
 	return &call{
 		kind: k,
-		build: func() proto.Message {
-			return &elbowroomv1.ApplyCacheControlRequest{Conversation: at.native(body()), Model: "claude-sonnet-4-5"}
+		build: func() request {
+			return request{message: &elbowroomv1.ApplyCacheControlRequest{Model: "claude-sonnet-4-5"}, session: &at}
 		},
 		judge: func(reply raw) []string { return judgeMarked(at.recording, body(), reply) },
 	}
@@ -244,8 +243,8 @@ func countCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
 	return &call{
 		kind: k,
-		build: func() proto.Message {
-			return &elbowroomv1.CountTokensRequest{Conversation: at.native(body()), Model: at.model}
+		build: func() request {
+			return request{message: &elbowroomv1.CountTokensRequest{Model: at.model}, session: &at}
 		},
 		judge: func(reply raw) []string { return judgeCounted(at.recording, body(), reply) },
 	}
@@ -259,7 +258,7 @@ func textCall(k *kind, s *session) *call {
 	model := s.model
 	return &call{
 		kind:  k,
-		build: func() proto.Message { return &elbowroomv1.CountTokensRequest{Text: &text, Model: model} },
+		build: func() request { return request{message: &elbowroomv1.CountTokensRequest{Text: &text, Model: model}} },
 		judge: judgeText,
 	}
 }
@@ -271,14 +270,14 @@ func simulateCall(k *kind, s *session) *call {
 	to := min(from+3, len(s.turns))
 	return &call{
 		kind: k,
-		build: func() proto.Message {
+		build: func() request {
 			req := &elbowroomv1.SimulateCacheRequest{Model: model}
 			for turn := from; turn < to; turn++ {
 				req.Requests = append(req.Requests, &elbowroomv1.SimulatedRequest{
 					Conversation: at.native(at.body(at.tag, turn)), StartMs: int64(turn) * 20_000, DurationMs: 3_000,
 				})
 			}
-			return req
+			return request{message: req}
 		},
 		judge: func(reply raw) []string { return judgeSimulated(to-from, reply) },
 	}
@@ -287,7 +286,7 @@ func simulateCall(k *kind, s *session) *call {
 func modelsCall(k *kind, _ *session) *call {
 	return &call{
 		kind:  k,
-		build: func() proto.Message { return &elbowroomv1.ListModelsRequest{Filter: "claude"} },
+		build: func() request { return request{message: &elbowroomv1.ListModelsRequest{Filter: "claude"}} },
 		judge: judgeModels,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
@@ -83,38 +84,54 @@ func newRecording(name string, format elbowroomv1.Format, text string) (*recordi
 // tagLength is the length of every tag in bytes.
 const tagLength = 8
 
+// tagged appends a piece of the text to dst, with the tag before every text in it.
+func (r *recording) tagged(dst []byte, tag string, from, to int) []byte {
+	first, last := r.placesIn(from, to)
+	for _, place := range r.places[first:last] {
+		dst = append(append(dst, r.text[from:place]...), tag...)
+		from = place
+	}
+	return append(dst, r.text[from:to]...)
+}
+
+// taggedLength is how much [recording.tagged] appends, in bytes.
+func (r *recording) taggedLength(from, to int) int {
+	first, last := r.placesIn(from, to)
+	return to - from + (last-first)*tagLength
+}
+
+func (r *recording) placesIn(from, to int) (first, last int) {
+	first, _ = slices.BinarySearch(r.places, from)
+	last, _ = slices.BinarySearch(r.places, to)
+	return first, last
+}
+
+// end is where the messages end.
+func (r *recording) end() int { return r.turns[len(r.turns)-1] }
+
 // head is the conversation up to a turn, counted from 0, with the tag before every
 // text: to the service, a conversation that it has never seen.
 func (r *recording) head(tag string, turn int) string {
-	var b strings.Builder
-	end, at := r.turns[turn], 0
-	b.Grow(end + len(r.places)*tagLength)
-	for _, place := range r.places {
-		if place > end {
-			break
-		}
-		b.WriteString(r.text[at:place])
-		b.WriteString(tag)
-		at = place
-	}
-	b.WriteString(r.text[at:end])
-	return b.String()
+	return string(r.tagged(nil, tag, 0, r.turns[turn]))
 }
 
 // tail is what stands behind the messages, the same in every turn.
-func (r *recording) tail(tag string) string {
-	last := len(r.turns) - 1
-	end := r.turns[last]
-	whole := r.text[end:]
-	for i := len(r.places) - 1; i >= 0 && r.places[i] > end; i-- {
-		at := r.places[i] - end
-		whole = whole[:at] + tag + whole[at:]
-	}
-	return whole
+func (r *recording) tail(tag string) string { return string(r.tagged(nil, tag, r.end(), len(r.text))) }
+
+// appendBody appends what the agent sends in a turn.
+func (r *recording) appendBody(dst []byte, tag string, turn int) []byte {
+	return r.tagged(r.tagged(dst, tag, 0, r.turns[turn]), tag, r.end(), len(r.text))
 }
 
-// body is what the agent sends in a turn.
-func (r *recording) body(tag string, turn int) string { return r.head(tag, turn) + r.tail(tag) }
+// bodyLength is its length in bytes.
+func (r *recording) bodyLength(turn int) int {
+	return r.taggedLength(0, r.turns[turn]) + r.taggedLength(r.end(), len(r.text))
+}
+
+// body is the same as a text.
+func (r *recording) body(tag string, turn int) string {
+	return string(r.appendBody(make([]byte, 0, r.bodyLength(turn)), tag, turn))
+}
 
 // native wraps a body.
 func (r *recording) native(body string) *elbowroomv1.Conversation {

@@ -14,8 +14,8 @@ import (
 
 	"google.golang.org/grpc"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/elbowroom/elbowroom/internal/serverprocess"
 )
@@ -28,6 +28,7 @@ type driver struct {
 	// every says how many answers one that is judged stands for.
 	every int64
 	seed  uint64
+	pool  mem.BufferPool
 
 	phase           atomic.Pointer[phase]
 	begun, answered atomic.Int64
@@ -35,7 +36,7 @@ type driver struct {
 
 func (d *driver) connect(clients int) error {
 	for range clients {
-		conn, err := dial(d.server.GRPC)
+		conn, err := dial(d.server.GRPC, d.pool)
 		if err != nil {
 			return err
 		}
@@ -172,22 +173,23 @@ func (d *driver) answer(ctx context.Context, conn *grpc.ClientConn, c *call) {
 func (d *driver) attempts(ctx context.Context, conn *grpc.ClientConn, c *call, number int64) (reply raw, ok bool) {
 	for ctx.Err() == nil {
 		p := d.phase.Load()
-		request, err := proto.Marshal(c.build())
+		request, err := c.build().encode(d.pool)
 		if err != nil {
 			p.fail(fmt.Sprintf("%s: encode: %v", c.kind.name, err))
 			return nil, false
 		}
+		size, judged := len(*request), number%d.every == 0
 		limited, cancel := context.WithTimeout(ctx, c.kind.deadline)
 		began := time.Now()
-		reply, err := invoke(limited, conn, c.kind.method, request)
+		in, err := invoke(limited, conn, c.kind.method, request, judged || c.next != nil)
 		took := time.Since(began)
 		cancel()
 		if err == nil {
-			p.accept(c, took, len(request), len(reply))
-			if number%d.every == 0 {
-				p.keep(sample{c, reply})
+			p.accept(c, took, size, in.length)
+			if judged {
+				p.keep(sample{c, in.reply})
 			}
-			return reply, true
+			return in.reply, true
 		}
 		wait, refused := refusal(err)
 		switch {

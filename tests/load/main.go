@@ -22,6 +22,7 @@ func main() {
 	flag.IntVar(&s.cores, "cores", 2, "processors that the server, and apart from it the clients, may use")
 	flag.IntVar(&most, "memory", 1024, "most resident memory of the server, in MiB")
 	flag.Parse()
+	s.args = flag.Args()
 	s.most = int64(most) << 20
 	runtime.GOMAXPROCS(s.cores)
 

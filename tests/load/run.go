@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/mem"
+
 	"github.com/elbowroom/elbowroom/internal/serverprocess"
 )
 
@@ -30,6 +32,8 @@ type settings struct {
 	cores int
 	// most is what the server may have of memory, in bytes.
 	most int64
+	// args are more arguments of the server.
+	args []string
 	// timed says whether latencies are compared.
 	timed bool
 }
@@ -106,8 +110,10 @@ func run(ctx context.Context, s settings, progress io.Writer) (*outcome, error) 
 	defer closeLog()
 	defer server.Kill()
 
+	say("Server: process %d, metrics and profiles at http://%s", server.PID, server.Admin)
+
 	out := &outcome{settings: s, corpus: from}
-	d := &driver{server: server, source: newSource(recordings, s.seed), every: max(1, int64(1/s.sample)), seed: s.seed}
+	d := &driver{server: server, source: newSource(recordings, s.seed), every: max(1, int64(1/s.sample)), seed: s.seed, pool: mem.DefaultBufferPool()}
 	if out.before, err = server.Goroutines(ctx); err != nil {
 		return nil, err
 	}
@@ -153,10 +159,10 @@ func startServer(ctx context.Context, s settings, dir, model string) (p *serverp
 	defer cancel()
 	p, err = serverprocess.Start(limited, serverprocess.Options{
 		Binary: s.binary, Log: log, Env: []string{fmt.Sprintf("GOMAXPROCS=%d", s.cores), fmt.Sprintf("GOMEMLIMIT=%d", s.most/10*9)},
-		Args: []string{
+		Args: append([]string{
 			"--summarizers", "plugin:" + model + ",extractive",
 			"--limits-max-message-bytes", "16MiB", "--limits-max-in-flight-bytes", "64MiB", "--limits-max-kept-bytes", "128MiB",
-		},
+		}, s.args...),
 	})
 	if err != nil {
 		closeLog()

@@ -11,6 +11,11 @@ import (
 // slower is how much slower accepted calls may be under overload.
 const slower = 2
 
+// slice is the least that a latency counts for in that: the time that Go's scheduler
+// gives a goroutine. Where no processor is idle, a call that takes less work than that
+// waits for one somewhere on its way, in the clients too.
+const slice = 10 * time.Millisecond
+
 // Of a kind with fewer answers in either phase nothing is said about its middle, or its
 // slowest hundredth.
 const (
@@ -29,7 +34,7 @@ func (o *outcome) broken() []string {
 		out = append(out, fmt.Sprintf("%d of %d calls were never answered", lost, o.begun))
 	}
 	if o.after > o.before+strayGoroutines {
-		out = append(out, fmt.Sprintf("%d goroutines before, %d after", o.before, o.after))
+		out = append(out, fmt.Sprintf("goroutines: %d before, %d after", o.before, o.after))
 	}
 	if o.memory.Peak > o.most {
 		out = append(out, fmt.Sprintf("%s of memory, %s were allowed", mebibytes(o.memory.Peak), mebibytes(o.most)))
@@ -62,7 +67,8 @@ type comparison struct {
 	kind, what string
 	// ordinary and overloaded are the latencies.
 	ordinary, overloaded time.Duration
-	ratio                float64
+	// ratio is what they are compared by.
+	ratio float64
 }
 
 // compared sets the accepted calls of both open-loop phases side by side, kind by kind:
@@ -84,7 +90,7 @@ func (o *outcome) compared() []comparison {
 				continue
 			}
 			x, y := quantile(was, q.share), quantile(is, q.share)
-			out = append(out, comparison{k.name, q.what, x, y, float64(y) / float64(x)})
+			out = append(out, comparison{k.name, q.what, x, y, float64(y) / float64(max(x, slice))})
 		}
 	}
 	return out

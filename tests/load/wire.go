@@ -20,67 +20,77 @@ import (
 // largestReply is more than any answer has, in bytes.
 const largestReply = 128 << 20
 
-// raw is a message in the protobuf encoding. Requests are encoded before the clock runs
-// and answers decoded after it has stopped.
+// raw is an answer in the protobuf encoding, which is decoded when the clock has stopped.
 type raw []byte
 
-// rawCodec carries [raw] over the wire.
-type rawCodec struct{}
+// incoming takes an answer. One that nobody looks at is not copied.
+type incoming struct {
+	wanted bool
+	reply  raw
+	length int
+}
+
+// rawCodec carries requests that are encoded, in buffers of the pool, and answers as
+// they come.
+type rawCodec struct{ pool mem.BufferPool }
 
 func (rawCodec) Name() string { return "proto" }
 
-func (rawCodec) Marshal(v any) (mem.BufferSlice, error) {
-	m, ok := v.(*raw)
+func (c rawCodec) Marshal(v any) (mem.BufferSlice, error) {
+	m, ok := v.(*[]byte)
 	if !ok {
 		return nil, fmt.Errorf("load: %T is not encoded", v)
 	}
-	return mem.BufferSlice{mem.SliceBuffer(*m)}, nil
+	return mem.BufferSlice{mem.NewBuffer(m, c.pool)}, nil
 }
 
 func (rawCodec) Unmarshal(data mem.BufferSlice, v any) error {
-	m, ok := v.(*raw)
+	in, ok := v.(*incoming)
 	if !ok {
 		return fmt.Errorf("load: %T takes no bytes", v)
 	}
-	*m = data.Materialize()
+	if in.length = data.Len(); in.wanted {
+		in.reply = data.Materialize()
+	}
 	return nil
 }
 
-func dial(addr string) (*grpc.ClientConn, error) {
+func dial(addr string, pool mem.BufferPool) (*grpc.ClientConn, error) {
 	return grpc.NewClient(addr, insecureTransport(),
-		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawCodec{}), grpc.MaxCallRecvMsgSize(largestReply), grpc.MaxCallSendMsgSize(largestReply)))
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawCodec{pool}), grpc.MaxCallRecvMsgSize(largestReply), grpc.MaxCallSendMsgSize(largestReply)))
 }
 
 // service begins the full name of a method.
 const service = "/elbowroom.v1.ContextService/"
 
-// invoke makes one attempt and returns the last message of the answer.
-func invoke(ctx context.Context, conn *grpc.ClientConn, method string, request raw) (raw, error) {
-	var reply raw
+// invoke makes one attempt and returns the last message of the answer. The request's
+// buffer goes back to the pool.
+func invoke(ctx context.Context, conn *grpc.ClientConn, method string, request *[]byte, wanted bool) (incoming, error) {
+	in := incoming{wanted: wanted}
 	if method != elbowroomv1.ContextService_StreamCompress_FullMethodName {
-		err := conn.Invoke(ctx, method, &request, &reply)
-		return reply, err
+		err := conn.Invoke(ctx, method, request, &in)
+		return in, err
 	}
 	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method)
 	if err != nil {
-		return nil, err
+		return in, err
 	}
 	// What a send fails with stands in the answer.
-	if err := stream.SendMsg(&request); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+	if err := stream.SendMsg(request); err != nil && !errors.Is(err, io.EOF) {
+		return in, err
 	}
 	if err := stream.CloseSend(); err != nil {
-		return nil, err
+		return in, err
 	}
 	for {
-		var next raw
+		next := incoming{wanted: wanted}
 		switch err := stream.RecvMsg(&next); {
 		case errors.Is(err, io.EOF):
-			return reply, nil
+			return in, nil
 		case err != nil:
-			return nil, err
+			return in, err
 		}
-		reply = next
+		in = next
 	}
 }
 
