@@ -235,7 +235,7 @@ func TestTheDoorIsOpenUntilThereIsOverload(t *testing.T) {
 			// That one has waited long enough for the next one to see overload.
 			done := make(chan error)
 			go func() { done <- inside(ctx, gate, large(), func(context.Context) {}) }()
-			<-time.After(400 * time.Millisecond)
+			<-time.After(900 * time.Millisecond)
 			_, err = through()
 			wantRefusal(t, err, codes.ResourceExhausted)
 			first() // the request never came

@@ -9,13 +9,13 @@ import (
 
 const (
 	// patience is how long a call waits for its place at most.
-	patience = 500 * time.Millisecond
+	patience = time.Second
 	// rush is how long calls may be waiting, one or the other, before it is overload: a
 	// queue that has not been empty for so long does not become so by waiting.
-	rush = 200 * time.Millisecond
+	rush = 500 * time.Millisecond
 	// calm is how long it is then taken for overload, before the queue is given another
 	// try.
-	calm = time.Second
+	calm = 2 * time.Second
 	// patienceInOverload is how long a call waits then. A place becomes free every few
 	// milliseconds; who has waited longer would only make the others wait as long.
 	patienceInOverload = 5 * time.Millisecond
