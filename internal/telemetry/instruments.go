@@ -23,7 +23,7 @@ type instruments struct {
 
 	breakpoints, predicted metric.Int64Counter
 
-	refused, storeOperations, reloads                    metric.Int64Counter
+	refused, storeOperations, reloads                                      metric.Int64Counter
 	inFlight, inFlightLimit, working, waiting, bodies, bodyBytes, degraded metric.Int64ObservableGauge
 
 	// names are those of all of them.

@@ -33,17 +33,18 @@ type writer struct {
 	calls     int
 }
 
-var vocabulary = strings.Fields(`the pier tide harbour boat log error timeout retry config server handler test passes
+const vocabulary = `the pier tide harbour boat log error timeout retry config server handler test passes
 	fails line 42 file src/main.go src/tide/table.go returns nil func struct map key value commit branch merge user asks must
-	never always before after deploy build cache token window message result 0x7f 3.14 E042 /etc/app.conf https://example.org/a`)
+	never always before after deploy build cache token window message result 0x7f 3.14 E042 /etc/app.conf https://example.org/a`
 
 func (w *writer) words(n int) string {
 	var b strings.Builder
+	list := strings.Fields(vocabulary)
 	for i := range n {
 		if i > 0 {
 			b.WriteByte(" \n"[min(1, w.r.IntN(12)/11)])
 		}
-		b.WriteString(vocabulary[w.r.IntN(len(vocabulary))])
+		b.WriteString(list[w.r.IntN(len(list))])
 	}
 	return strings.ReplaceAll(b.String(), "\n", `\n`)
 }

@@ -28,7 +28,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(report(ctx, s)) //nolint:gocritic // the process ends
+	os.Exit(report(ctx, s)) //nolint:gocritic // nothing is left to stop
 }
 
 // report runs, prints, and returns the exit code: 0 where every promise was kept, 1

@@ -173,11 +173,11 @@ func TestACallThatWaitsForSomebodyElseGivesItsPlaceAway(t *testing.T) {
 			n, _ := gate.Places()
 			return n
 		}
-		another := func(ctx context.Context) error { return inside(ctx, gate, large(), func(context.Context) {}) }
+		another := func() error { return inside(t.Context(), gate, large(), func(context.Context) {}) }
 		if err := inside(t.Context(), gate, large(), func(ctx context.Context) {
 			back := admission.Aside(ctx)
 			nested := admission.Aside(ctx)
-			if err := another(t.Context()); err != nil {
+			if err := another(); err != nil {
 				t.Errorf("another call meanwhile: %v", err)
 			}
 			nested()
@@ -189,7 +189,7 @@ func TestACallThatWaitsForSomebodyElseGivesItsPlaceAway(t *testing.T) {
 			if n := working(); n != 1 {
 				t.Errorf("%d places are taken when the call goes on", n)
 			}
-			wantRefusal(t, another(t.Context()), codes.ResourceExhausted)
+			wantRefusal(t, another(), codes.ResourceExhausted)
 		}); err != nil {
 			t.Error(err)
 		}
