@@ -19,6 +19,7 @@ type instruments struct {
 	changed                   metric.Int64Counter
 
 	summarizerCalls, summarizerTokens, summarizerFailures metric.Int64Counter
+	summarizerCost                                        metric.Float64Counter
 	summarizerDuration                                    metric.Float64Histogram
 
 	breakpoints, predicted metric.Int64Counter
@@ -70,6 +71,13 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 	counter(&in.summarizerCalls, "elbowroom.summarizer.calls", "{call}", "Calls to a summarizer's model, retries included.")
 	counter(&in.summarizerTokens, "elbowroom.summarizer.tokens", "{token}", "Tokens that a summarizer's model billed.")
 	counter(&in.summarizerFailures, "elbowroom.summarizer.failures", "{try}", "Rungs of the ladder that were tried or skipped without a summary.")
+	{
+		const what = "elbowroom.summarizer.cost_usd"
+		var err error
+		in.summarizerCost, err = meter.Float64Counter(what, metric.WithUnit("{USD}"),
+			metric.WithDescription("List price of those tokens in US dollars, where one is known."))
+		name(what, err)
+	}
 	histogram(&in.summarizerDuration, "elbowroom.summarizer.duration", "s", "How long a request waited for a rung of the ladder.", summarizerBuckets)
 	counter(&in.breakpoints, "elbowroom.cache.breakpoints", "{breakpoint}", "Cache breakpoints placed.")
 	counter(&in.predicted, "elbowroom.cache.predicted_tokens", "{token}", "Prompt tokens by how the provider is expected to bill them.")

@@ -14,6 +14,8 @@ import (
 	notraces "go.opentelemetry.io/otel/trace/noop"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/stats"
+
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 )
 
 // scope is the name of the instrumentation.
@@ -27,6 +29,9 @@ type RecorderOptions struct {
 	// no such label, since every tenant makes each of these series once more.
 	Tenant func(context.Context) string
 }
+
+// Cost is what a rung's calls cost in US dollars; false where no price is known.
+type Cost func(ladder.Observation) (usd float64, known bool)
 
 // Recorder records what the calls do. A nil one records nothing. It is safe for
 // concurrent use.

@@ -110,6 +110,9 @@ var rows = []row{
 		}},
 		{"Results a second", "reqps", "", []line{{rate(summarizer+"_count", "summarizer, result"), "{{summarizer}} {{result}}"}}},
 		{"Tokens billed a second", "short", "", []line{{rate("elbowroom_summarizer_tokens_total", "summarizer, kind"), "{{summarizer}} {{kind}}"}}},
+		{"Cost an hour", "currencyUSD", "List price of the tokens billed, where one is known.", []line{
+			{"sum by (summarizer) (increase(elbowroom_summarizer_cost_usd_total{" + selector + "}[1h]))", "{{summarizer}}"},
+		}},
 		{"Calls a second", "reqps", "Retries included.", []line{{rate("elbowroom_summarizer_calls_total", "summarizer"), "{{summarizer}}"}}},
 		{"Failures a second", "reqps", "", []line{{rate("elbowroom_summarizer_failures_total", "summarizer, code"), "{{summarizer}} {{code}}"}}},
 	}},
