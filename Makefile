@@ -76,6 +76,12 @@ test-peers: ## Run LiteLLM's proxy and Hermes Agent themselves against the servi
 test-llm: ## Run the summarizer backends against a small real model (needs Python and a C++ compiler).
 	@tools/test-llm.sh
 
+# Some three minutes. LOADFLAGS: more arguments, for example '-seconds 10 -clients 16'; behind a -- those of the server.
+LOADFLAGS ?=
+.PHONY: load
+load: ## Drive a real server with what agents send, at its capacity and at three times it.
+	@go run ./tests/load $(LOADFLAGS)
+
 .PHONY: image-check
 image-check: ## Build the image and run it, with buildah in place of a Docker engine.
 	@tools/image.sh

@@ -150,6 +150,16 @@ func (s *Server) expand(ctx context.Context, req any, _ *grpc.UnaryServerInfo, h
 	return resp, err
 }
 
+// hasDelta reports whether a request stands for more than its own bytes.
+func hasDelta(req any) bool {
+	for _, n := range nativesOf(req) {
+		if n.native.GetDelta() != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // native is a native conversation with its path in the request.
 type native struct {
 	native *elbowroomv1.NativeRequest

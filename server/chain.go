@@ -17,6 +17,7 @@ import (
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
@@ -62,6 +63,23 @@ func (s *Server) links() ([]link, error) {
 		{"validation", selector.UnaryServerInterceptor(s.convert(validate), ours), streaming(s.convert(validate))},
 		{"bodies", selector.UnaryServerInterceptor(s.expand, ours), streaming(s.expand)},
 	}, nil
+}
+
+// door turns calls away before their requests are read. Calls that are often tiny pass:
+// their size is not known here.
+func (s *Server) door(ctx context.Context, call *tap.Info) (context.Context, error) {
+	switch call.FullMethodName {
+	case elbowroomv1.ContextService_Compress_FullMethodName, elbowroomv1.ContextService_StreamCompress_FullMethodName,
+		elbowroomv1.ContextService_Prepare_FullMethodName, elbowroomv1.ContextService_ApplyCacheControl_FullMethodName,
+		elbowroomv1.ContextService_SimulateCache_FullMethodName:
+	default:
+		return ctx, nil
+	}
+	in, err := s.gate.Door(ctx)
+	if err != nil {
+		s.telemetry.Refused(ctx, "admission", status.Code(err))
+	}
+	return in, err
 }
 
 // isPublic reports whether a service answers callers who say not who they are:

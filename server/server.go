@@ -54,6 +54,11 @@ type Limits struct {
 	// MaxConcurrentCalls bounds the calls being worked on together, over all
 	// connections. One more fails with RESOURCE_EXHAUSTED and RetryInfo. 0: no bound.
 	MaxConcurrentCalls int
+	// MaxWorkingCalls bounds the calls that have the processors at one time; as many
+	// small ones have them besides. More wait for a moment and then fail with
+	// RESOURCE_EXHAUSTED and RetryInfo. Calls that wait for a language model are not
+	// counted. 0: no bound.
+	MaxWorkingCalls int
 	// MaxKeptBytes bounds the bodies held for the deltas of later requests, together.
 	// Those used least go first. Default 128 MiB; below 0 none are held.
 	MaxKeptBytes int64
@@ -186,6 +191,7 @@ func New(o Options) (*Server, error) {
 		maxMessageBytes: limits.MaxMessageBytes,
 		health:          newHealthService(),
 	}}
+	s.gate.Large = hasDelta
 	s.current.server.Store(s)
 	if s.bodies, err = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
@@ -210,6 +216,7 @@ func New(o Options) (*Server, error) {
 		options = append(options, grpc.Creds(credentials.NewTLS(o.TLS)))
 	}
 	s.grpc = grpc.NewServer(append(options,
+		grpc.InTapHandle(s.door),
 		grpc.MaxRecvMsgSize(limits.MaxMessageBytes),
 		grpc.MaxSendMsgSize(min(2*limits.MaxMessageBytes, math.MaxInt32)),
 		grpc.MaxConcurrentStreams(limits.MaxConcurrentStreams),
@@ -258,7 +265,7 @@ func (l Limits) withDefaults() Limits {
 
 // admission is what the gate keeps.
 func (l Limits) admission() admission.Limits {
-	return admission.Limits{Bytes: l.MaxInFlightBytes, Calls: int64(l.MaxConcurrentCalls)}
+	return admission.Limits{Bytes: l.MaxInFlightBytes, Calls: int64(l.MaxConcurrentCalls), Working: l.MaxWorkingCalls}
 }
 
 func (k Keepalive) withDefaults() Keepalive {

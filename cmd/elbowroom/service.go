@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/elbowroom/elbowroom/internal/config"
 	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/server"
+	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/server/interceptors/quota"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
@@ -89,6 +91,7 @@ func (s *service) build(ctx context.Context, c *config.Config, log *slog.Logger,
 	}
 	s.ladder, err = ladder.New(ladder.Options{
 		Rungs: s.rungs.list, Store: s.state, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: observeRungs(log, recorder, s.costOf),
+		Aside: admission.Aside,
 	})
 	if err != nil {
 		return err
@@ -167,6 +170,7 @@ func (s *service) options(ctx context.Context, c *config.Config) (server.Options
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),
 			MaxConcurrentCalls:   c.Limits.MaxConcurrentCalls,
+			MaxWorkingCalls:      workingCalls(c.Limits.MaxWorkingCalls),
 			MaxKeptBytes:         keptBytes(c.Limits.MaxKeptBytes),
 			MaxConcurrentStreams: uint32(c.Limits.MaxConcurrentStreams),
 			Tenant:               quota.Limits{Rate: c.Limits.TenantRate, Burst: c.Limits.TenantBurst, Concurrency: c.Limits.TenantConcurrency},
@@ -176,6 +180,19 @@ func (s *service) options(ctx context.Context, c *config.Config) (server.Options
 			Time: c.Keepalive.Time, Timeout: c.Keepalive.Timeout, MinTime: c.Keepalive.MinTime, MaxConnectionAge: c.Keepalive.MaxConnectionAge,
 		},
 	}, nil
+}
+
+// processorsACall is how many processors there are for a call that is being worked on. It
+// spreads over them by itself; with more calls at one time, requests and answers wait
+// their turn behind work at every step of their way, and all calls are late.
+const processorsACall = 2
+
+// workingCalls translates a bound of 0, which is made from the processors.
+func workingCalls(limit int) int {
+	if limit == 0 {
+		return max(1, runtime.GOMAXPROCS(0)/processorsACall)
+	}
+	return limit
 }
 
 // keptBytes translates a bound of 0, which holds nothing.

@@ -112,6 +112,7 @@ type Limits struct {
 	MaxInFlightBytes       Bytes   `key:"max_in_flight_bytes" reload:"yes" default:"512MiB" placeholder:"BYTES" help:"Requests being worked on together; one that exceeds it is refused with RESOURCE_EXHAUSTED."`
 	MaxConcurrentCalls     int     `key:"max_concurrent_calls" reload:"yes" default:"0" placeholder:"N" help:"Calls being worked on together; one more is refused with RESOURCE_EXHAUSTED. 0: no bound."`
 	MaxKeptBytes           Bytes   `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; those not used for longest go first. 0: none are held."`
+	MaxWorkingCalls        int     `key:"max_working_calls" reload:"yes" default:"0" placeholder:"N" help:"Calls that have the processors at one time; more wait for a moment and are then refused with RESOURCE_EXHAUSTED. Those that wait for a model are not counted. 0: half as many as there are processors, at least one."`
 	MaxConcurrentStreams   int     `key:"max_concurrent_streams" default:"256" placeholder:"N" help:"Calls at one time of one connection; more wait."`
 	TenantRate             float64 `key:"tenant_rate" reload:"yes" default:"0" placeholder:"UNITS" help:"Units of cost that one tenant may use a second: 5 for Compress, Prepare and SimulateCache, 1 for the others, and 1 for every 64 KiB. 0: no bound."`
 	TenantBurst            int     `key:"tenant_burst" reload:"yes" default:"200" placeholder:"UNITS" help:"Units of cost that one tenant may use at once after a pause, with limits.tenant_rate."`

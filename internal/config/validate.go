@@ -39,6 +39,7 @@ func (c *Config) Validate() error {
 		atLeast("count.concurrency", c.Count.Concurrency, 1),
 		c.checkMessageBytes(),
 		atLeast("limits.max_concurrent_calls", c.Limits.MaxConcurrentCalls, 0),
+		atLeast("limits.max_working_calls", c.Limits.MaxWorkingCalls, 0),
 		atLeast("limits.max_concurrent_streams", c.Limits.MaxConcurrentStreams, 1),
 		atLeast("limits.tenant_rate", c.Limits.TenantRate, 0),
 		atLeast("limits.tenant_burst", c.Limits.TenantBurst, 1),

@@ -26,8 +26,8 @@ type instruments struct {
 
 	logLost metric.Int64ObservableCounter
 
-	refused, storeOperations, reloads                    metric.Int64Counter
-	inFlight, inFlightLimit, bodies, bodyBytes, degraded metric.Int64ObservableGauge
+	refused, storeOperations, reloads                                      metric.Int64Counter
+	inFlight, inFlightLimit, working, waiting, bodies, bodyBytes, degraded metric.Int64ObservableGauge
 
 	// names are those of all of them.
 	names []string
@@ -93,6 +93,8 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 	gauge(&in.degraded, "elbowroom.store.degraded", "", "1 while the shared store is being done without.")
 	gauge(&in.inFlight, "elbowroom.in_flight", "By", "Requests being worked on.")
 	gauge(&in.inFlightLimit, "elbowroom.in_flight.limit", "By", "Their bound.")
+	gauge(&in.working, "elbowroom.working_calls", "{call}", "Calls that have the processors.")
+	gauge(&in.waiting, "elbowroom.waiting_calls", "{call}", "Calls that wait for them.")
 	gauge(&in.bodies, "elbowroom.kept_bodies", "{body}", "Bodies held for callers that send deltas.")
 	gauge(&in.bodyBytes, "elbowroom.kept_bodies.size", "By", "Memory they take.")
 	return in, errors.Join(errs...)

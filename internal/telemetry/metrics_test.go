@@ -63,7 +63,7 @@ func everything(t *testing.T, r *Recorder) {
 	t.Helper()
 	ctx := t.Context()
 	for _, err := range []error{
-		r.WatchServer(func() Held { return Held{InFlight: 1, Limit: 2, Bodies: 3, BodyBytes: 4} }),
+		r.WatchServer(func() Held { return Held{InFlight: 1, Limit: 2, Working: 5, Waiting: 6, Bodies: 3, BodyBytes: 4} }),
 		r.WatchStore(func() bool { return true }),
 		r.WatchLog(func() int64 { return 3 }),
 	} {
@@ -174,6 +174,8 @@ func TestWhatIsRecordedIsWhatIsExported(t *testing.T) {
 		{"elbowroom_config_reloads_total", "result=refused", 1},
 		{"elbowroom_in_flight_bytes", "", 1},
 		{"elbowroom_in_flight_limit_bytes", "", 2},
+		{"elbowroom_working_calls", "", 5},
+		{"elbowroom_waiting_calls", "", 6},
 		{"elbowroom_kept_bodies", "", 3},
 		{"elbowroom_kept_bodies_size_bytes", "", 4},
 		{"elbowroom_build_info", "version=1.2.3", 1},

@@ -109,6 +109,8 @@ func (r *Recorder) PassedThrough(ctx context.Context, changed int) {
 type Held struct {
 	// InFlight and Limit are the bytes of requests being worked on, and their bound.
 	InFlight, Limit int64
+	// Working and Waiting are the calls that have the processors and that wait for them.
+	Working, Waiting int64
 	// Bodies and BodyBytes are what is kept for deltas.
 	Bodies, BodyBytes int64
 }
@@ -122,10 +124,12 @@ func (r *Recorder) WatchServer(held func() Held) error {
 		now := held()
 		o.ObserveInt64(r.inFlight, now.InFlight)
 		o.ObserveInt64(r.inFlightLimit, now.Limit)
+		o.ObserveInt64(r.working, now.Working)
+		o.ObserveInt64(r.waiting, now.Waiting)
 		o.ObserveInt64(r.bodies, now.Bodies)
 		o.ObserveInt64(r.bodyBytes, now.BodyBytes)
 		return nil
-	}, r.inFlight, r.inFlightLimit, r.bodies, r.bodyBytes)
+	}, r.inFlight, r.inFlightLimit, r.working, r.waiting, r.bodies, r.bodyBytes)
 	return err
 }
 

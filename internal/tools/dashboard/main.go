@@ -79,6 +79,9 @@ var rows = []row{
 		{"Requests in flight", "bytes", "Their bytes, and the bound above which calls are refused.", []line{
 			{"sum(elbowroom_in_flight_bytes{" + selector + "})", "in flight"}, {"sum(elbowroom_in_flight_limit_bytes{" + selector + "})", "limit"},
 		}},
+		{"Calls at work", "short", "Those that have the processors, and those that wait for them.", []line{
+			{"sum(elbowroom_working_calls{" + selector + "})", "working"}, {"sum(elbowroom_waiting_calls{" + selector + "})", "waiting"},
+		}},
 	}},
 	{"Compression", []panel{
 		{"Outcomes a second", "reqps", "", []line{{rate("elbowroom_compressions_total", "outcome, layer"), "{{outcome}} ({{layer}})"}}},
