@@ -186,14 +186,22 @@ func (s *Server) recovered(ctx context.Context, p any) error {
 	return internal(id)
 }
 
-// interceptors chains the links.
-func (s *Server) interceptors() ([]grpc.ServerOption, error) {
+// recognize looks who calls a service that is not for everybody.
+func (s *Server) recognize(ctx context.Context, service string) context.Context {
+	if s.isPublic(service) {
+		return ctx
+	}
+	return s.auth.Recognize(ctx)
+}
+
+// interceptors chains the links, behind the door.
+func (s *Server) interceptors(entry *door) ([]grpc.ServerOption, error) {
 	links, err := s.links()
 	if err != nil {
 		return nil, err
 	}
 	var unary []grpc.UnaryServerInterceptor
-	var stream []grpc.StreamServerInterceptor
+	stream := []grpc.StreamServerInterceptor{entry.stream}
 	for _, l := range links {
 		unary = append(unary, l.unary)
 		stream = append(stream, l.stream)
