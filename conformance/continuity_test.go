@@ -107,7 +107,7 @@ func (r *replica) ask(t *testing.T, h *history, conv *pb.Conversation, thorough 
 		out := read(t, h.dialect, resp.GetConversation(), in)
 		check := &Compression{
 			Input: in, Output: out, Outcome: resp.GetOutcome(), Report: resp.GetReport(), Summary: resp.GetSummary(),
-			Handoffs: in.summaries(), KeepThinking: true,
+			Handoffs: in.Summaries(), KeepThinking: true,
 		}
 		report(t, check.Check())
 	}
