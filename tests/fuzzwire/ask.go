@@ -103,7 +103,7 @@ func (c *caller) compress(ctx context.Context, d *draw, v *verdict, conv *pb.Con
 		}
 	}
 	if req.GetView() > pb.View_VIEW_FULL {
-		v.short(d.dialect, conv, full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
+		v.short(d.dialect, req.GetConversation(), full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
 	}
 	v.compressed(d.dialect, req, full)
 	c.again(ctx, v, req, full)
@@ -178,7 +178,7 @@ func (c *caller) prepare(ctx context.Context, d *draw, v *verdict, conv *pb.Conv
 			v.complain("refused in another view: %v", err)
 			return
 		}
-		v.short(d.dialect, conv, full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
+		v.short(d.dialect, req.GetConversation(), full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
 	}
 	// The same in two steps.
 	first, err := c.Compress(ctx, compress)
@@ -194,6 +194,10 @@ func (c *caller) prepare(ctx context.Context, d *draw, v *verdict, conv *pb.Conv
 		return
 	}
 	v.marked(d.dialect, mark, second)
+	v.marked(d.dialect, mark, &pb.ApplyCacheControlResponse{Conversation: full.GetConversation(), Breakpoints: full.GetBreakpoints(), Layout: full.GetLayout()})
+	if mark.GetStrategy() == pb.Strategy_STRATEGY_ANCHORED && mark.GetHeadMessages() == 0 {
+		return // Prepare knows what the compression keeps in front
+	}
 	if !same(second.GetConversation(), full.GetConversation()) {
 		v.complain("Prepare gives something else than Compress and ApplyCacheControl")
 	}
@@ -215,7 +219,7 @@ func (c *caller) mark(ctx context.Context, d *draw, v *verdict, conv *pb.Convers
 			v.complain("refused in another view: %v", err)
 			return
 		}
-		v.short(d.dialect, conv, full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
+		v.short(d.dialect, req.GetConversation(), full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
 	}
 	v.marked(d.dialect, req, full)
 	again := proto.CloneOf(req)
@@ -288,7 +292,7 @@ func (c *caller) delta(ctx context.Context, d *draw, v *verdict) {
 	}
 	body, err := conformance.ApplySplices([]byte(d.text), splices)
 	req, _ := d.compress(d.native("", false), 0)
-	req.Conversation.Native = &pb.NativeRequest{Format: d.native("", false).GetNative().GetFormat(), Body: &pb.NativeRequest_Delta{Delta: &pb.NativeDelta{Base: digest[:], Splices: splices}}}
+	req.Conversation = &pb.Conversation{Native: &pb.NativeRequest{Format: d.native("", false).GetNative().GetFormat(), Body: &pb.NativeRequest_Delta{Delta: &pb.NativeDelta{Base: digest[:], Splices: splices}}}}
 	v.req = req
 	short, shortErr := c.Compress(ctx, req)
 	if err != nil {

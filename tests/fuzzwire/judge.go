@@ -126,9 +126,10 @@ func (v *verdict) marked(d conformance.Dialect, req *pb.ApplyCacheControlRequest
 		v.complain("the answer cannot be read: %v", err)
 		return
 	}
+	parts := resp.GetLayout() != pb.Layout_LAYOUT_ANTHROPIC && resp.GetLayout() != pb.Layout_LAYOUT_BEDROCK && resp.GetLayout() != pb.Layout_LAYOUT_BEDROCK_INVOKE && resp.GetLayout() != pb.Layout_LAYOUT_VERTEX
 	// Where nothing is marked, what was there stays.
 	kept := req.GetExisting() == pb.ExistingMarks_EXISTING_MARKS_RESPECT || same(req.GetConversation(), resp.GetConversation())
-	v.violations((&conformance.Marking{Input: in, Output: out, Breakpoints: resp.GetBreakpoints(), Kept: kept}).Check())
+	v.violations((&conformance.Marking{Input: in, Output: out, Breakpoints: resp.GetBreakpoints(), Kept: kept, PartsOfResults: parts, Split: req.GetSplitSystem()}).Check())
 }
 
 // counted judges a count.

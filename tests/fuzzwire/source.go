@@ -65,8 +65,11 @@ func newDraw(seed, n uint64, from sources) *draw {
 		d.dialect = conformance.Anthropic
 	}
 	// Options come from bytes of their own: a long conversation may use its own up.
-	options := &wild.Dice{Data: data[:1<<10]}
+	options := &wild.Dice{Data: data[1 : 1<<10]}
 	d.Data = data[1<<10:]
+	if !d.Once(5) {
+		d.Data = d.Data[:160] // most are small: many fit into a run
+	}
 	if list := from[d.dialect]; len(list) > 0 && d.Once(3) {
 		d.text = d.piece(&list[d.Roll(len(list))])
 	} else {
@@ -83,7 +86,6 @@ func newDraw(seed, n uint64, from sources) *draw {
 		d.text = d.Mutate(d.text)
 	}
 	d.Dice = options
-	d.Roll(2) // the dialect
 	return d
 }
 

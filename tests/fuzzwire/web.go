@@ -96,12 +96,13 @@ func (c *caller) overHTTP(ctx context.Context, d *draw, v *verdict, conv *pb.Con
 		v.complain("the answer cannot be read: %v", err)
 		return
 	}
-	v.compressed(d.dialect, req, resp)
-	// JSON has no unknown fields and no bytes but base64's: the same request is what the server read.
+	// JSON has no unknown fields: what the server read is what is read from the same text.
 	sent := &pb.CompressRequest{}
-	if protojson.Unmarshal(body, sent) != nil {
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(body, sent); err != nil {
+		v.complain("taken, and it is not the request in JSON: %v", err)
 		return
 	}
+	v.compressed(d.dialect, sent, resp)
 	over, err := c.Compress(ctx, sent)
 	if err != nil || !same(over.GetConversation(), resp.GetConversation()) || !proto.Equal(over.GetReport(), resp.GetReport()) {
 		v.complain("gRPC answers otherwise (%v)", err)
@@ -119,7 +120,8 @@ func (c *caller) gateway(ctx context.Context, d *draw, v *verdict) {
 		}
 	}
 	window := []int{400, 2_000, 16_000}[d.Roll(3)]
-	body := fmt.Sprintf(`{"model":%q,"context_window":%d,"messages":%s,"elbowroom":{"force":true}}`, d.Pick("gpt-4o", "claude-sonnet-4-5"), window, list)
+	model := d.Pick("gpt-4o", "claude-sonnet-4-5")
+	body := fmt.Sprintf(`{"model":%q,"context_window":%d,"messages":%s,"elbowroom":{"force":true}}`, model, window, list)
 	v.text = body
 	code, text, err := c.web.post(ctx, "/v1/compress", []byte(body))
 	if !v.answered(code, text, err, false) {
@@ -139,31 +141,28 @@ func (c *caller) gateway(ctx context.Context, d *draw, v *verdict) {
 		v.complain("the report cannot be read: %v", err)
 		return
 	}
-	// By which dialect it was read is the service's own choice; both checkers may not read it.
-	for _, dialect := range []conformance.Dialect{d.dialect, conformance.OpenAI + conformance.Anthropic - d.dialect} {
-		var sent struct {
-			Messages json.RawMessage `json:"messages"`
-		}
-		if json.Unmarshal([]byte(body), &sent) != nil || !utf8.ValidString(body) {
-			v.complain("taken, and it is not JSON")
-			return
-		}
-		in, err := conformance.Read(dialect, sent.Messages)
-		if err != nil {
-			v.unread = true
-			continue
-		}
-		out, err := conformance.ReadLike(dialect, fields.Messages, in)
-		if err != nil {
-			v.complain("the answer cannot be read: %v", err)
-			return
-		}
-		v.unread = false
-		if d.legal && dialect == d.dialect {
-			v.violations((&conformance.Compression{
-				Input: in, Output: out, Outcome: pb.Outcome(pb.Outcome_value[fields.Outcome]), Report: report, Handoffs: in.Summaries(), TokensOnly: true,
-			}).Check())
-		}
+	var sent struct {
+		Messages json.RawMessage `json:"messages"`
+	}
+	if json.Unmarshal([]byte(body), &sent) != nil || !utf8.ValidString(body) {
+		v.complain("taken, and it is not JSON")
 		return
 	}
+	// Offsets are those of the whole body.
+	blanks := strings.Repeat(" ", strings.Index(body, string(sent.Messages)))
+	// By which dialect it was read is the service's own choice.
+	for _, dialect := range []conformance.Dialect{d.dialect, conformance.OpenAI + conformance.Anthropic - d.dialect} {
+		d.dialect = dialect
+		req := &pb.CompressRequest{Conversation: d.native(blanks+string(sent.Messages), true), Model: model, ContextWindow: int32(window), Force: true, Layer: pb.Layer_LAYER_GATEWAY}
+		over, err := c.Compress(ctx, req)
+		if err != nil || !bytes.Equal(bytes.TrimLeft(textOf(over.GetConversation()), " "), fields.Messages) {
+			continue
+		}
+		if !proto.Equal(over.GetReport(), report) {
+			continue
+		}
+		v.compressed(dialect, req, over)
+		return
+	}
+	v.complain("gRPC answers otherwise")
 }
