@@ -2,10 +2,10 @@ package conformance
 
 import (
 	"bytes"
-	"slices"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
