@@ -53,7 +53,7 @@ func (d *draw) conversation() (*pb.Conversation, int) {
 	in, err := conformance.Read(d.dialect, []byte(d.text))
 	messages := 0
 	if err == nil {
-		messages = in.Len()
+		messages, d.in = in.Len(), in
 		d.legal = d.legal && in.Legal()
 	}
 	if err == nil && d.Once(5) {
@@ -61,6 +61,10 @@ func (d *draw) conversation() (*pb.Conversation, int) {
 		d.legal = false // what the typed form cannot say is left out
 		if d.Once(2) {
 			d.typed(typed)
+		}
+		d.in, err = conformance.ReadTyped(typed, nil)
+		if err != nil {
+			d.in = nil
 		}
 		return typed, len(typed.GetMessages())
 	}
@@ -103,9 +107,9 @@ func (c *caller) compress(ctx context.Context, d *draw, v *verdict, conv *pb.Con
 		}
 	}
 	if req.GetView() > pb.View_VIEW_FULL {
-		v.short(d.dialect, req.GetConversation(), full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
+		v.short(d, req.GetConversation(), full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
 	}
-	v.compressed(d.dialect, req, full)
+	v.compressed(d, req, full)
 	c.again(ctx, v, req, full)
 }
 
@@ -151,7 +155,7 @@ func (c *caller) stream(ctx context.Context, d *draw, v *verdict, conv *pb.Conve
 		v.complain("the stream ends without a result")
 		return
 	}
-	v.compressed(d.dialect, req, result)
+	v.compressed(d, req, result)
 	unary, err := c.Compress(ctx, req)
 	if err != nil || !same(unary.GetConversation(), result.GetConversation()) {
 		v.complain("Compress answers otherwise (%v)", err)
@@ -178,7 +182,7 @@ func (c *caller) prepare(ctx context.Context, d *draw, v *verdict, conv *pb.Conv
 			v.complain("refused in another view: %v", err)
 			return
 		}
-		v.short(d.dialect, req.GetConversation(), full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
+		v.short(d, req.GetConversation(), full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
 	}
 	// The same in two steps.
 	first, err := c.Compress(ctx, compress)
@@ -186,15 +190,15 @@ func (c *caller) prepare(ctx context.Context, d *draw, v *verdict, conv *pb.Conv
 		v.complain("Compress refuses what Prepare takes: %v", err)
 		return
 	}
-	v.compressed(d.dialect, compress, first)
+	v.compressed(d, compress, first)
 	mark.Conversation = first.GetConversation()
 	second, err := c.ApplyCacheControl(ctx, mark)
 	if err != nil {
 		v.complain("ApplyCacheControl refuses what Prepare takes: %v", err)
 		return
 	}
-	v.marked(d.dialect, mark, second)
-	v.marked(d.dialect, mark, &pb.ApplyCacheControlResponse{Conversation: full.GetConversation(), Breakpoints: full.GetBreakpoints(), Layout: full.GetLayout()})
+	v.marked(d, mark, second)
+	v.marked(d, mark, &pb.ApplyCacheControlResponse{Conversation: full.GetConversation(), Breakpoints: full.GetBreakpoints(), Layout: full.GetLayout()})
 	if mark.GetStrategy() == pb.Strategy_STRATEGY_ANCHORED && mark.GetHeadMessages() == 0 {
 		return // Prepare knows what the compression keeps in front
 	}
@@ -219,9 +223,9 @@ func (c *caller) mark(ctx context.Context, d *draw, v *verdict, conv *pb.Convers
 			v.complain("refused in another view: %v", err)
 			return
 		}
-		v.short(d.dialect, req.GetConversation(), full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
+		v.short(d, req.GetConversation(), full.GetConversation(), resp.GetConversation(), resp.GetEdits(), resp.GetSplices(), req.GetView())
 	}
-	v.marked(d.dialect, req, full)
+	v.marked(d, req, full)
 	again := proto.CloneOf(req)
 	again.Conversation, again.View = full.GetConversation(), pb.View_VIEW_FULL
 	second, err := c.ApplyCacheControl(ctx, again)
@@ -251,7 +255,7 @@ func (c *caller) count(ctx context.Context, d *draw, v *verdict, conv *pb.Conver
 		return
 	}
 	if req.GetLastUsage() == nil {
-		v.counted(d.dialect, conv, resp)
+		v.counted(d, conv, resp)
 	}
 }
 
@@ -311,6 +315,6 @@ func (c *caller) delta(ctx context.Context, d *draw, v *verdict) {
 		v.complain("as a delta %v, in full %v", shortErr, longErr)
 	}
 	if v.ended(shortErr, false) {
-		v.compressed(d.dialect, full, long)
+		v.compressed(d, full, long)
 	}
 }

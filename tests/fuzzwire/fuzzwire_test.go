@@ -29,6 +29,7 @@ var (
 	requests = flag.Uint64("requests", 2_000, "how many requests are made")
 	seed     = flag.Uint64("seed", 7, "seed of the run")
 	only     = flag.Int64("only", -1, "make the request of that number alone")
+	most     = flag.Duration("for", 0, "end the run after that time with what has been done; 0: when all are made")
 	workers  = flag.Int("workers", 4, "requests at one time")
 	failures = flag.String("failures", "", "folder for what broke; default: one of the test's own, which is removed")
 )
@@ -72,7 +73,7 @@ func TestNoRequestBreaksAConversation(t *testing.T) {
 	if *only >= 0 {
 		first, end = uint64(*only), uint64(*only)+1
 	}
-	r.all(t, first, end)
+	end = r.all(t, first, end)
 	m, _ := p.Memory()
 	t.Logf("seed %d: %d requests, with %d calls to compare them with, in %v; by call %s; by code %s; %d answers of which the checker cannot read the request; %d broken; the server's memory at its peak: %d MiB",
 		*seed, end-first, calls.Load()+int64(r.byCall["StreamCompress"]+r.byCall["Connect"]+r.byCall["/v1/compress"])-int64(end-first), time.Since(begun).Round(time.Second), table(r.byCall), table(r.byCode), r.unread, r.broken, m.Peak>>20)
@@ -94,19 +95,28 @@ type run struct {
 	from   sources
 	caller *caller
 
-	mu             sync.Mutex
-	byCall, byCode map[string]int
-	unread, broken int
+	mu                   sync.Mutex
+	byCall, byCode       map[string]int
+	made, unread, broken int
 }
 
-// all makes the requests of the numbers.
-func (r *run) all(t *testing.T, first, end uint64) {
+// all makes the requests of the numbers and returns the one behind the last.
+func (r *run) all(t *testing.T, first, end uint64) uint64 {
+	var stop <-chan time.Time
+	if *most > 0 {
+		stop = time.After(*most)
+	}
 	var next atomic.Uint64
 	next.Store(first)
 	var all sync.WaitGroup
 	for range *workers {
 		all.Go(func() {
 			for n := next.Add(1) - 1; n < end; n = next.Add(1) - 1 {
+				select {
+				case <-stop:
+					next.Store(end) // nobody begins another
+				default:
+				}
 				ctx, cancel := context.WithTimeout(t.Context(), callLimit)
 				r.note(t, n, r.caller.ask(ctx, newDraw(*seed, n, r.from)))
 				cancel()
@@ -114,11 +124,18 @@ func (r *run) all(t *testing.T, first, end uint64) {
 		})
 	}
 	all.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return first + uint64(r.made)
 }
 
 func (r *run) note(t *testing.T, n uint64, v *verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.made++
+	if r.made%10_000 == 0 {
+		fmt.Fprintf(os.Stderr, "%d requests, %d broken\n", r.made, r.broken)
+	}
 	r.byCall[v.call]++
 	r.byCode[v.code]++
 	if v.unread {

@@ -42,12 +42,16 @@ func textOf(c *pb.Conversation) []byte {
 	return []byte(n.GetJson())
 }
 
-// read takes a conversation of either form apart.
-func read(d conformance.Dialect, c *pb.Conversation, like *conformance.Transcript) (*conformance.Transcript, error) {
+// read takes a conversation of either form apart. Messages that are those of like, or
+// of the request, are not taken apart again.
+func (d *draw) read(c *pb.Conversation, like *conformance.Transcript) (*conformance.Transcript, error) {
+	if like == nil {
+		like = d.in
+	}
 	if c.GetNative() == nil {
 		return conformance.ReadTyped(c, like)
 	}
-	return conformance.ReadLike(d, textOf(c), like)
+	return conformance.ReadLike(d.dialect, textOf(c), like)
 }
 
 // same reports whether two conversations are.
@@ -59,14 +63,14 @@ func same(a, b *pb.Conversation) bool {
 }
 
 // compressed judges an answer in full.
-func (v *verdict) compressed(d conformance.Dialect, req *pb.CompressRequest, resp *pb.CompressResponse) {
+func (v *verdict) compressed(d *draw, req *pb.CompressRequest, resp *pb.CompressResponse) {
 	if req.GetPlanOnly() {
 		if !same(req.GetConversation(), resp.GetConversation()) || resp.GetSummary() != "" {
 			v.complain("planning changed the conversation or wrote a summary")
 		}
 		return
 	}
-	in, err := read(d, req.GetConversation(), nil)
+	in, err := d.read(req.GetConversation(), nil)
 	if err != nil {
 		v.unread = true
 		if (resp.GetOutcome() == pb.Outcome_OUTCOME_COMPRESSED) == same(req.GetConversation(), resp.GetConversation()) {
@@ -74,7 +78,7 @@ func (v *verdict) compressed(d conformance.Dialect, req *pb.CompressRequest, res
 		}
 		return
 	}
-	out, err := read(d, resp.GetConversation(), in)
+	out, err := d.read(resp.GetConversation(), in)
 	if err != nil {
 		v.complain("the answer cannot be read: %v", err)
 		return
@@ -90,7 +94,7 @@ func (v *verdict) compressed(d conformance.Dialect, req *pb.CompressRequest, res
 }
 
 // short judges the short form of an answer by the full one.
-func (v *verdict) short(d conformance.Dialect, in, full, carried *pb.Conversation, edits []*pb.Edit, splices []*pb.Splice, view pb.View) {
+func (v *verdict) short(d *draw, in, full, carried *pb.Conversation, edits []*pb.Edit, splices []*pb.Splice, view pb.View) {
 	if view == pb.View_VIEW_SPLICES && in.GetNative() != nil {
 		if len(edits) > 0 || carried != nil {
 			v.complain("VIEW_SPLICES carries more than splices")
@@ -101,12 +105,12 @@ func (v *verdict) short(d conformance.Dialect, in, full, carried *pb.Conversatio
 		}
 		return
 	}
-	before, err := read(d, in, nil)
+	before, err := d.read(in, nil)
 	if err != nil {
 		v.unread = true
 		return
 	}
-	after, err := read(d, full, before)
+	after, err := d.read(full, before)
 	if err != nil {
 		v.complain("the answer cannot be read: %v", err)
 		return
@@ -115,13 +119,13 @@ func (v *verdict) short(d conformance.Dialect, in, full, carried *pb.Conversatio
 }
 
 // marked judges an answer in full.
-func (v *verdict) marked(d conformance.Dialect, req *pb.ApplyCacheControlRequest, resp *pb.ApplyCacheControlResponse) {
-	in, err := read(d, req.GetConversation(), nil)
+func (v *verdict) marked(d *draw, req *pb.ApplyCacheControlRequest, resp *pb.ApplyCacheControlResponse) {
+	in, err := d.read(req.GetConversation(), nil)
 	if err != nil {
 		v.unread = true
 		return
 	}
-	out, err := read(d, resp.GetConversation(), in)
+	out, err := d.read(resp.GetConversation(), in)
 	if err != nil {
 		v.complain("the answer cannot be read: %v", err)
 		return
@@ -133,7 +137,7 @@ func (v *verdict) marked(d conformance.Dialect, req *pb.ApplyCacheControlRequest
 }
 
 // counted judges a count.
-func (v *verdict) counted(d conformance.Dialect, c *pb.Conversation, resp *pb.CountTokensResponse) {
+func (v *verdict) counted(d *draw, c *pb.Conversation, resp *pb.CountTokensResponse) {
 	p := resp.GetParts()
 	if sum := p.GetSystem() + p.GetTools() + p.GetText() + p.GetToolCalls() + p.GetToolResults() + p.GetMedia() + p.GetFraming() + p.GetReasoning(); sum != resp.GetTokens() {
 		v.complain("the parts add up to %d of %d tokens", sum, resp.GetTokens())
@@ -141,7 +145,7 @@ func (v *verdict) counted(d conformance.Dialect, c *pb.Conversation, resp *pb.Co
 	if resp.GetLowerBound() > resp.GetTokens() || resp.GetUpperBound() < resp.GetTokens() || resp.GetTokens() < 0 {
 		v.complain("%d tokens are not between %d and %d", resp.GetTokens(), resp.GetLowerBound(), resp.GetUpperBound())
 	}
-	in, err := read(d, c, nil)
+	in, err := d.read(c, nil)
 	if err != nil {
 		v.unread = true
 		return

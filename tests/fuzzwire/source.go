@@ -51,6 +51,8 @@ type draw struct {
 	// would take it.
 	text  string
 	legal bool
+	// in is what the checker made of the conversation, nil where it cannot read it.
+	in *conformance.Transcript
 }
 
 // newDraw makes the conversation of request number n.

@@ -102,7 +102,7 @@ func (c *caller) overHTTP(ctx context.Context, d *draw, v *verdict, conv *pb.Con
 		v.complain("taken, and it is not the request in JSON: %v", err)
 		return
 	}
-	v.compressed(d.dialect, sent, resp)
+	v.compressed(d, sent, resp)
 	over, err := c.Compress(ctx, sent)
 	if err != nil || !same(over.GetConversation(), resp.GetConversation()) || !proto.Equal(over.GetReport(), resp.GetReport()) {
 		v.complain("gRPC answers otherwise (%v)", err)
@@ -161,7 +161,7 @@ func (c *caller) gateway(ctx context.Context, d *draw, v *verdict) {
 		if !proto.Equal(over.GetReport(), report) {
 			continue
 		}
-		v.compressed(dialect, req, over)
+		v.compressed(d, req, over)
 		return
 	}
 	v.complain("gRPC answers otherwise")
