@@ -152,7 +152,9 @@ func (c *caller) gateway(ctx context.Context, d *draw, v *verdict) {
 	blanks := strings.Repeat(" ", strings.Index(body, string(sent.Messages)))
 	// By which dialect it was read is the service's own choice.
 	for _, dialect := range []conformance.Dialect{d.dialect, conformance.OpenAI + conformance.Anthropic - d.dialect} {
-		d.dialect = dialect
+		if d.dialect != dialect {
+			d.dialect, d.in = dialect, nil
+		}
 		req := &pb.CompressRequest{Conversation: d.native(blanks+string(sent.Messages), true), Model: model, ContextWindow: int32(window), Force: true, Layer: pb.Layer_LAYER_GATEWAY}
 		over, err := c.Compress(ctx, req)
 		if err != nil || !bytes.Equal(bytes.TrimLeft(textOf(over.GetConversation()), " "), fields.Messages) {
