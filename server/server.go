@@ -62,7 +62,8 @@ type Limits struct {
 	// connections. One more fails with RESOURCE_EXHAUSTED and RetryInfo. 0: no bound.
 	MaxConcurrentCalls int
 	// MaxKeptBytes bounds the bodies held for the deltas of later requests, together.
-	// Those used least go first. Default 128 MiB; below 0 none are held.
+	// When they are too many, the tenant that holds the most loses those it has not used
+	// for longest. Default 128 MiB; below 0 none are held.
 	MaxKeptBytes int64
 	// MaxConcurrentStreams bounds the calls at one time of one connection; more wait.
 	// Default 256.
@@ -204,9 +205,7 @@ func New(o Options) (*Server, error) {
 		health:          health.NewServer(),
 	}}
 	s.current.server.Store(s)
-	if s.bodies, err = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
+	s.bodies = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes)
 	if s.auth == nil {
 		s.auth = &auth.Gate{}
 	}

@@ -110,7 +110,7 @@ type Limits struct {
 	MaxMessageBytes        Bytes         `key:"max_message_bytes" default:"64MiB" placeholder:"BYTES" help:"Largest request; a response may have twice that."`
 	MaxInFlightBytes       Bytes         `key:"max_in_flight_bytes" reload:"yes" default:"512MiB" placeholder:"BYTES" help:"Requests being worked on together; one that exceeds it is refused with RESOURCE_EXHAUSTED."`
 	MaxConcurrentCalls     int           `key:"max_concurrent_calls" reload:"yes" default:"0" placeholder:"N" help:"Calls being worked on together; one more is refused with RESOURCE_EXHAUSTED. 0: no bound."`
-	MaxKeptBytes           Bytes         `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; those not used for longest go first. 0: none are held."`
+	MaxKeptBytes           Bytes         `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; when they are too many, the tenant that holds the most loses those it has not used for longest. 0: none are held."`
 	MaxConcurrentStreams   int           `key:"max_concurrent_streams" default:"256" placeholder:"N" help:"Calls at one time of one connection; more wait."`
 	MaxConnections         int           `key:"max_connections" default:"10000" placeholder:"N" help:"Connections of the gRPC and of the HTTP address, each; one more is closed at once. 0: no bound."`
 	HandshakeTimeout       time.Duration `key:"handshake_timeout" default:"10s" placeholder:"DURATION" help:"How long a connection may take for TLS and the opening of HTTP/2, or for the headers of an HTTP request."`
