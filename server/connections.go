@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"sync"
@@ -39,7 +40,7 @@ func (l *boundListener) Accept() (net.Conn, error) {
 		l.open.Add(-1)
 		_ = conn.Close() // nobody has used it
 		if !l.full.Swap(true) {
-			l.log.Warn("connections are refused", "addr", l.Addr().String(), "limit", l.limit)
+			l.log.WarnContext(context.Background(), "connections are refused", "addr", l.Addr().String(), "limit", l.limit)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -24,7 +25,7 @@ func TestAMessageThatDoesNotArriveIsNotWaitedFor(t *testing.T) {
 	if status.Code(err) != codes.DeadlineExceeded || !strings.Contains(err.Error(), "limits.receive_timeout") {
 		t.Error(err)
 	}
-	if err := receive(time.Hour, func(any) error { return io.EOF }, nil); err != io.EOF {
+	if err := receive(time.Hour, func(any) error { return io.EOF }, nil); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 }

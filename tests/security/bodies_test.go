@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -158,5 +157,5 @@ func overQuota(t *testing.T, s *service) string {
 		}
 		return got(err)
 	}
-	return fmt.Sprint("no end")
+	return "no end"
 }
