@@ -87,6 +87,7 @@ type judge struct {
 	answered map[string]bool
 	legacy   []int // waiting function_calls
 	text     bool  // a user turn has begun with something else than a result
+	passed   bool  // a user's message without results stands behind the open calls
 	spoken   bool  // some message that is not a system prompt was seen
 }
 
@@ -238,8 +239,9 @@ func (j *judge) anthropic(i int, m *message) {
 				j.call(i, blk.raw, []string{blk.id}, false)
 			}
 		}
-		j.text = false
+		j.text, j.passed = false, false
 	case m.role == "user":
+		j.passed = !m.has("tool_result")
 		for b := range m.content.blocks {
 			blk := &m.content.blocks[b]
 			if blk.kind != "tool_result" {
@@ -252,9 +254,11 @@ func (j *judge) anthropic(i int, m *message) {
 			j.result(i, []string{blk.id}, false)
 		}
 	default:
-		if !m.has("tool_result") {
+		if !m.has("tool_result") || j.passed {
 			j.close(i)
-			return
+			if !m.has("tool_result") {
+				return
+			}
 		}
 		// No provider takes the role; its results still belong to their calls.
 		for b := range m.content.blocks {
