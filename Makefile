@@ -161,6 +161,15 @@ eval-tokens: ## Compare token counts with the tokenizers of other models.
 fuzz: ## Run every fuzz target for FUZZTIME each (default 30s).
 	@FUZZTIME='$(FUZZTIME)' tools/fuzz.sh
 
+# How many, and which; a failure names its number, which FUZZWIREFLAGS='-only NUMBER' repeats.
+REQUESTS ?= 100000
+SEED ?= 1
+FUZZWIREFLAGS ?=
+.PHONY: fuzz-wire
+fuzz-wire: ## Fuzz the server over the wire with REQUESTS requests (default 100,000) and judge every answer.
+	@mkdir -p $(CURDIR)/bin/fuzz-wire
+	go test ./tests/fuzzwire -count=1 -timeout 60m -v -requests $(REQUESTS) -seed $(SEED) -failures $(CURDIR)/bin/fuzz-wire $(FUZZWIREFLAGS)
+
 .PHONY: tools
 tools: $(GOLANGCI_LINT_KEY) $(GRPCURL_KEY) $(BUF_READY) ## Get the pinned tools: golangci-lint, grpcurl, buf.
 

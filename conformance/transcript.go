@@ -46,6 +46,9 @@ func (t *Transcript) Handoffs() []int {
 	return out
 }
 
+// Legal reports whether a provider would take the conversation.
+func (t *Transcript) Legal() bool { return len(t.judge().faults) == 0 }
+
 // message is one message taken apart.
 type message struct {
 	raw     []byte

@@ -17,7 +17,6 @@ import (
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
-	"google.golang.org/grpc/tap"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
@@ -65,10 +64,10 @@ func (s *Server) links() ([]link, error) {
 	}, nil
 }
 
-// door turns calls away before their requests are read. Calls that are often tiny pass:
-// their size is not known here.
-func (s *Server) door(ctx context.Context, call *tap.Info) (context.Context, error) {
-	switch call.FullMethodName {
+// refuseUnread turns calls away before their requests are read. Calls that are often
+// tiny pass: their size is not known here.
+func (s *Server) refuseUnread(ctx context.Context, method string) (context.Context, error) {
+	switch method {
 	case elbowroomv1.ContextService_Compress_FullMethodName, elbowroomv1.ContextService_StreamCompress_FullMethodName,
 		elbowroomv1.ContextService_Prepare_FullMethodName, elbowroomv1.ContextService_ApplyCacheControl_FullMethodName,
 		elbowroomv1.ContextService_SimulateCache_FullMethodName:
@@ -204,14 +203,22 @@ func (s *Server) recovered(ctx context.Context, p any) error {
 	return internal(id)
 }
 
-// interceptors chains the links.
-func (s *Server) interceptors() ([]grpc.ServerOption, error) {
+// recognize looks who calls a service that is not for everybody.
+func (s *Server) recognize(ctx context.Context, service string) context.Context {
+	if s.isPublic(service) {
+		return ctx
+	}
+	return s.auth.Recognize(ctx)
+}
+
+// interceptors chains the links, behind the door.
+func (s *Server) interceptors(entry *door) ([]grpc.ServerOption, error) {
 	links, err := s.links()
 	if err != nil {
 		return nil, err
 	}
 	var unary []grpc.UnaryServerInterceptor
-	stream := []grpc.StreamServerInterceptor{s.endOpenStreams}
+	stream := []grpc.StreamServerInterceptor{entry.stream, s.endOpenStreams}
 	for _, l := range links {
 		unary = append(unary, l.unary)
 		stream = append(stream, l.stream)

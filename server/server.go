@@ -34,7 +34,13 @@ const (
 	DefaultMaxMessageBytes      = 64 << 20
 	DefaultMaxInFlightBytes     = 512 << 20
 	DefaultMaxConcurrentStreams = 256
+	DefaultHandshakeTimeout     = 10 * time.Second
+	DefaultReceiveTimeout       = 2 * time.Minute
 )
+
+// maxHeaderBytes bounds the metadata of a call, as the HTTP edge bounds headers: a
+// token of 16 KB fits well, and gRPC's own 16 MB a call do not.
+const maxHeaderBytes = 64 << 10
 
 // streamWindow is how many bytes of a request may arrive before the server says
 // go on. gRPC starts with 64 KB, and a conversation of 1 MB then waits for a dozen
@@ -60,11 +66,18 @@ type Limits struct {
 	// counted. 0: no bound.
 	MaxWorkingCalls int
 	// MaxKeptBytes bounds the bodies held for the deltas of later requests, together.
-	// Those used least go first. Default 128 MiB; below 0 none are held.
+	// When they are too many, the tenant that holds the most loses those it has not used
+	// for longest. Default 128 MiB; below 0 none are held.
 	MaxKeptBytes int64
 	// MaxConcurrentStreams bounds the calls at one time of one connection; more wait.
 	// Default 256.
 	MaxConcurrentStreams uint32
+	// HandshakeTimeout is how long a new connection may take until it has said that it
+	// speaks HTTP/2, TLS included. Default 10 seconds.
+	HandshakeTimeout time.Duration
+	// ReceiveTimeout is how long a request may take to arrive. A later one fails with
+	// DEADLINE_EXCEEDED. Default 2 minutes.
+	ReceiveTimeout time.Duration
 	// Tenant bounds each tenant. The zero value does not.
 	Tenant quota.Limits
 	// Conversation bounds what one conversation may be made of.
@@ -73,9 +86,10 @@ type Limits struct {
 
 // The defaults of [Keepalive].
 const (
-	DefaultKeepaliveTime    = time.Minute
-	DefaultKeepaliveTimeout = 20 * time.Second
-	DefaultKeepaliveMinTime = 10 * time.Second
+	DefaultKeepaliveTime     = time.Minute
+	DefaultKeepaliveTimeout  = 20 * time.Second
+	DefaultKeepaliveMinTime  = 10 * time.Second
+	DefaultMaxConnectionIdle = 15 * time.Minute
 )
 
 // Keepalive says how connections are kept. The zero value takes the defaults.
@@ -86,6 +100,9 @@ type Keepalive struct {
 	// MinTime is the shortest allowed time between a client's pings; connections that
 	// ping more often are closed. Default 10 seconds.
 	MinTime time.Duration
+	// MaxConnectionIdle closes connections that have had no call for that time; a client
+	// opens a new one when it needs it. Default 15 minutes.
+	MaxConnectionIdle time.Duration
 	// MaxConnectionAge closes connections after that time, so that clients resolve
 	// the server's name again and reach new replicas. 0 never does.
 	MaxConnectionAge time.Duration
@@ -193,16 +210,15 @@ func New(o Options) (*Server, error) {
 	}}
 	s.gate.Large = hasDelta
 	s.current.server.Store(s)
-	if s.bodies, err = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
+	s.bodies = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes)
 	if s.auth == nil {
 		s.auth = &auth.Gate{}
 	}
 	if s.quota, err = quota.New(limits.Tenant); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	options, err := s.interceptors()
+	entry := &door{recognize: s.recognize, admit: s.refuseUnread, limit: limits.ReceiveTimeout}
+	options, err := s.interceptors(entry)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -216,21 +232,24 @@ func New(o Options) (*Server, error) {
 		options = append(options, grpc.Creds(credentials.NewTLS(o.TLS)))
 	}
 	s.grpc = grpc.NewServer(append(options,
-		grpc.InTapHandle(s.door),
+		grpc.ConnectionTimeout(limits.HandshakeTimeout),
+		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxRecvMsgSize(limits.MaxMessageBytes),
+		grpc.RPCDecompressor(newInflater(limits.MaxMessageBytes)), //nolint:staticcheck // the other way is a table of the process, not of a server
 		grpc.MaxSendMsgSize(min(2*limits.MaxMessageBytes, math.MaxInt32)),
 		grpc.MaxConcurrentStreams(limits.MaxConcurrentStreams),
 		grpc.InitialWindowSize(streamWindow),
 		grpc.InitialConnWindowSize(2*streamWindow),
 		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))), //nolint:gosec // their stacks have grown to what a call needs
 		grpc.KeepaliveParams(keepalive.ServerParameters{
-			Time: keep.Time, Timeout: keep.Timeout, MaxConnectionAge: keep.MaxConnectionAge,
+			Time: keep.Time, Timeout: keep.Timeout, MaxConnectionIdle: keep.MaxConnectionIdle, MaxConnectionAge: keep.MaxConnectionAge,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keep.MinTime, PermitWithoutStream: true}),
 	)...)
-	elbowroomv1.RegisterContextServiceServer(s.grpc, &s.current)
-	healthv1.RegisterHealthServer(s.grpc, s.health)
-	reflection.Register(s.grpc)
+	entry.server = s.grpc
+	elbowroomv1.RegisterContextServiceServer(entry, &s.current)
+	healthv1.RegisterHealthServer(entry, s.health)
+	reflection.Register(entry)
 	s.setHealth(healthv1.HealthCheckResponse_SERVING)
 	return s, nil
 }
@@ -253,6 +272,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.MaxConcurrentStreams == 0 {
 		l.MaxConcurrentStreams = DefaultMaxConcurrentStreams
+	}
+	if l.HandshakeTimeout <= 0 {
+		l.HandshakeTimeout = DefaultHandshakeTimeout
+	}
+	if l.ReceiveTimeout <= 0 {
+		l.ReceiveTimeout = DefaultReceiveTimeout
 	}
 	if l.Conversation.MaxDepth <= 0 {
 		l.Conversation.MaxDepth = conversation.DefaultMaxDepth
@@ -277,6 +302,9 @@ func (k Keepalive) withDefaults() Keepalive {
 	}
 	if k.MinTime <= 0 {
 		k.MinTime = DefaultKeepaliveMinTime
+	}
+	if k.MaxConnectionIdle <= 0 {
+		k.MaxConnectionIdle = DefaultMaxConnectionIdle
 	}
 	return k
 }

@@ -173,11 +173,14 @@ func (s *service) options(ctx context.Context, c *config.Config) (server.Options
 			MaxWorkingCalls:      workingCalls(c.Limits.MaxWorkingCalls),
 			MaxKeptBytes:         keptBytes(c.Limits.MaxKeptBytes),
 			MaxConcurrentStreams: uint32(c.Limits.MaxConcurrentStreams),
+			HandshakeTimeout:     c.Limits.HandshakeTimeout,
+			ReceiveTimeout:       c.Limits.ReceiveTimeout,
 			Tenant:               quota.Limits{Rate: c.Limits.TenantRate, Burst: c.Limits.TenantBurst, Concurrency: c.Limits.TenantConcurrency},
 			Conversation:         conversation.Limits{MaxDepth: c.Limits.MaxDepth, MaxBlocks: c.Limits.MaxBlocks},
 		},
 		Keepalive: server.Keepalive{
-			Time: c.Keepalive.Time, Timeout: c.Keepalive.Timeout, MinTime: c.Keepalive.MinTime, MaxConnectionAge: c.Keepalive.MaxConnectionAge,
+			Time: c.Keepalive.Time, Timeout: c.Keepalive.Timeout, MinTime: c.Keepalive.MinTime,
+			MaxConnectionIdle: c.Keepalive.MaxConnectionIdle, MaxConnectionAge: c.Keepalive.MaxConnectionAge,
 		},
 	}, nil
 }

@@ -49,9 +49,10 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 		HTTP:          config.HTTP{AllowedOrigins: []string{}},
 		Count:         config.Count{Providers: []string{}, Timeout: 5 * time.Second, Concurrency: 8},
 		Limits: config.Limits{
-			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxKeptBytes: 128 << 20, MaxConcurrentStreams: 256, TenantBurst: 200, MaxDepth: 512, MaxBlocks: 200_000,
+			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxKeptBytes: 128 << 20, MaxConcurrentStreams: 256,
+			MaxConnections: 10_000, HandshakeTimeout: 10 * time.Second, ReceiveTimeout: 2 * time.Minute, TenantBurst: 200, MaxDepth: 512, MaxBlocks: 200_000,
 		},
-		Keepalive:       config.Keepalive{Time: time.Minute, Timeout: 20 * time.Second, MinTime: 10 * time.Second},
+		Keepalive:       config.Keepalive{Time: time.Minute, Timeout: 20 * time.Second, MinTime: 10 * time.Second, MaxConnectionIdle: 15 * time.Minute},
 		Store:           config.Store{MaxBytes: 64 << 20, MaxEntries: 100_000, RedisTimeout: 100 * time.Millisecond, RedisPrefix: "elbowroom:"},
 		ShutdownTimeout: 30 * time.Second,
 	}
