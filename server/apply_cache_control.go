@@ -23,7 +23,7 @@ func (s *Server) ApplyCacheControl(ctx context.Context, in *elbowroomv1.ApplyCac
 		return nil, s.fail(ctx, err)
 	}
 	f.apply(placed.Rewrite)
-	out := render(f, in.GetView())
+	out := render(ctx, f, in.GetView())
 	s.telemetry.PassedThrough(ctx, f.altered())
 	marks := marksOf(placed)
 	return &elbowroomv1.ApplyCacheControlResponse{

@@ -26,6 +26,7 @@ import (
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 	"github.com/elbowroom/elbowroom/server/interceptors/quota"
+	"github.com/elbowroom/elbowroom/server/wire"
 	"github.com/elbowroom/elbowroom/tokens"
 	"github.com/elbowroom/elbowroom/tokens/provider"
 )
@@ -211,6 +212,7 @@ func New(o Options) (*Server, error) {
 		options = append(options, grpc.Creds(credentials.NewTLS(o.TLS)))
 	}
 	s.grpc = grpc.NewServer(append(options,
+		grpc.ForceServerCodecV2(wire.Codec{}),
 		grpc.MaxRecvMsgSize(limits.MaxMessageBytes),
 		grpc.MaxSendMsgSize(min(2*limits.MaxMessageBytes, math.MaxInt32)),
 		grpc.MaxConcurrentStreams(limits.MaxConcurrentStreams),
