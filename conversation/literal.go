@@ -67,23 +67,9 @@ func (s *scanner) common(at int) int {
 		at += 2
 		s.escaped = true
 	}
-	carry := uint64(0)
-	for at+64 <= len(src) {
-		slashes, stops, legal := classify((*[64]byte)(unsafe.Pointer(unsafe.StringData(src[at:])))) //nolint:gosec // there are 64 bytes, and they are only read
-		escaped, next := escapedBy(slashes, carry)
-		if stop := stops&^escaped | escaped&^legal; stop != 0 {
-			first := stop & -stop
-			s.escaped = s.escaped || slashes&(first-1) != 0
-			at += bits.TrailingZeros64(stop)
-			if escaped&first != 0 {
-				at-- // to the backslash
-			}
-			return at
-		}
-		s.escaped = s.escaped || slashes != 0
-		at, carry = at+64, next
-	}
-	return at - int(carry) //nolint:gosec // 0 or 1
+	passed, slashed := pass(src[at:])
+	s.escaped = s.escaped || slashed
+	return at + passed
 }
 
 // text passes over a string literal as str does, and decodes it as unquote does,
