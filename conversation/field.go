@@ -2,17 +2,18 @@ package conversation
 
 import "slices"
 
-// field gives a visitor access to the member at the cursor.
+// field gives access to the member at the cursor.
 type field struct {
 	p       *parser
-	key     int // offset of the key's quote
+	key     int // offset of the key's quote, -1 before the first member
 	prevEnd int // end of the member before, -1 for the first
 	// stays is set once there was a member that is no mark, and so is never cut.
 	stays bool
 	// marked is set when the member being visited is a mark.
 	marked bool
 	// cut is the mark whose member ends where the next key begins.
-	cut *Mark
+	cut  *Mark
+	seen keySet
 }
 
 // blockMark reads one of the two marks that a block may carry. The first counts, a
@@ -162,30 +163,63 @@ func (p *parser) strayIn() *Error {
 // puts a member's key in front of the path of an error that its visit returns. A
 // key that occurs twice is refused: readers disagree on which of the two counts.
 func (p *parser) fields(visit func(key string, f *field) *Error) *Error {
-	var seen keySet
-	if p.nested == len(p.open) {
-		p.open = append(p.open, new(field))
-	}
-	f := p.open[p.nested]
-	*f = field{p: p, prevEnd: -1}
-	p.nested++
-	defer func() { p.nested-- }()
-	return p.object(func(key string, at int) *Error {
-		if !seen.add(key) {
-			return p.fail(at, "duplicate key "+Quote(clip(key, 40)))
+	f, err := p.openObject()
+	for err == nil {
+		var key string
+		var more bool
+		if key, more, err = f.next(); err != nil || !more {
+			return err
 		}
-		if f.cut != nil {
-			f.cut.Member.End = at
-			f.cut = nil
-		}
-		f.key, f.marked = at, false
-		if err := visit(key, f); err != nil {
+		if err = visit(key, f); err != nil {
 			return err.under(clip(key, 40))
 		}
+	}
+	return err
+}
+
+// openObject enters an object whose members are then read with [field.next], up to the
+// last one. It is [parser.fields] for the objects of which there are many.
+func (p *parser) openObject() (*field, *Error) {
+	if err := p.begin('{', "an object"); err != nil {
+		return nil, err
+	}
+	if p.nested == len(p.open) {
+		p.open = append(p.open, &field{p: p})
+	}
+	f := p.open[p.nested]
+	p.nested++
+	f.key, f.prevEnd, f.stays, f.cut = -1, -1, false, nil
+	f.seen.n, f.seen.many = 0, nil
+	return f, nil
+}
+
+// next moves on to the next member and returns its key. Behind the last one it reports
+// false, and the field is free for another object.
+func (f *field) next() (string, bool, *Error) {
+	p := f.p
+	first := f.key < 0
+	if !first {
 		f.stays = f.stays || !f.marked
 		f.prevEnd = p.pos
-		return nil
-	})
+	}
+	at, err := p.member(first)
+	if err != nil {
+		return "", false, err
+	}
+	if at == (Span{}) {
+		p.nested--
+		return "", false, nil
+	}
+	key := p.name(at)
+	if !f.seen.add(key) {
+		return "", false, p.fail(at.Start, "duplicate key "+Quote(clip(key, 40)))
+	}
+	if f.cut != nil {
+		f.cut.Member.End = at.Start
+		f.cut = nil
+	}
+	f.key, f.marked = at.Start, false
+	return key, true, nil
 }
 
 // keySet finds repeated keys without quadratic cost on objects with many keys.

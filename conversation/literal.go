@@ -11,13 +11,22 @@ import (
 // str passes over a string literal and returns its span, quotes included. It notes
 // whether there is an escape in it.
 func (s *scanner) str() (Span, *Error) {
-	s.space()
-	start, src := s.pos, s.src
-	if start >= len(src) || src[start] != '"' {
+	if s.peek() != '"' {
 		return Span{}, s.unexpected("a string")
 	}
+	start, src := s.pos, s.src
 	s.escaped, s.uncommon = false, false
 	at := start + 1
+	if at+8 <= len(src) { // keys and words of a format are short
+		if found := special(eightBytes(src, at)); found != 0 {
+			if at += bits.TrailingZeros64(found) / 8; src[at] == '"' {
+				s.pos = at + 1
+				return Span{start, s.pos}, nil
+			}
+		} else {
+			at += 8
+		}
+	}
 	for {
 		at = s.common(at)
 		if at < len(src) && src[at] == '"' {
@@ -76,11 +85,10 @@ func (s *scanner) common(at int) int {
 // in one go: strings are most of a conversation, and code has an escape in every
 // line.
 func (s *scanner) text() (Span, string, *Error) {
-	s.space()
-	start := s.pos
-	if s.pos >= len(s.src) || s.src[s.pos] != '"' {
+	if s.peek() != '"' {
 		return Span{}, "", s.unexpected("a string")
 	}
+	start := s.pos
 	s.pos = plainEnd(s.src, s.pos+1)
 	if s.pos < len(s.src) && s.src[s.pos] == '"' {
 		s.pos++

@@ -15,13 +15,15 @@ func Parse(format Format, src string, limits Limits) (*Conversation, error) {
 // Reading is a way to parse. The zero value is that of [Parse].
 type Reading struct {
 	Limits Limits
-	// Outline leaves long texts of messages as the JSON has them, see
+	// Outline leaves texts of messages as the JSON has them, see
 	// [Block.Escaped]. To decode them is most of the work, and who sets marks looks at
 	// few of them.
 	Outline bool
 	// ValidUTF8 says that the source is known to be valid UTF-8, as strings of
 	// protobuf messages are. It is then not checked.
 	ValidUTF8 bool
+	// Room, when not nil, holds what is read, until it is cleared.
+	Room *Room
 }
 
 // Parse is [Parse] in this way.
@@ -32,7 +34,12 @@ func (r Reading) Parse(format Format, src string) (*Conversation, error) {
 			return nil, &Error{Offset: at, Message: -1, Reason: "invalid UTF-8"}
 		}
 	}
+	room := r.Room
+	if room == nil {
+		room = &Room{}
+	}
 	p := &parser{
+		room:    room,
 		scanner: newScanner(src, limits.MaxDepth),
 		c:       &Conversation{Format: format, Source: src},
 		budget:  limits.MaxBlocks,
@@ -53,14 +60,16 @@ type parser struct {
 	budget int // messages, blocks and tools that may still be read
 	limit  int
 	strays []*Mark // found since the last takeStrays
-	blocks []Block // of the content lists being read, inner ones last
 	// open are the objects being read, of which there are nested: what is needed for one
 	// is used again for the next.
 	open   []*field
 	nested int
-	// slab is room for blocks that stay.
-	slab []Block
-	// outline says to leave long texts as they are.
+	// lists are lists of blocks, of which listed are being read, inner ones last.
+	lists  []*list
+	listed int
+	// room is where messages and blocks stay.
+	room *Room
+	// outline says to leave texts as they are.
 	outline bool
 }
 
@@ -90,20 +99,26 @@ func (p *parser) document() error {
 func (p *parser) messages() *Error {
 	p.warnSurrogate(-1)
 	start := p.pos
+	all := p.room.messages
+	n := 0 // messages that were read
 	err := p.elements(func(i int) *Error {
-		m, err := p.message()
-		if err != nil {
+		if i == cap(all) {
+			all = slices.Grow(all, p.expected(i, start))
+		}
+		all = all[:i+1]
+		p.room.messages = all
+		if err := p.message(&all[i]); err != nil {
 			return err
 		}
 		p.warnSurrogate(i)
-		if i == cap(p.c.Messages) {
-			p.c.Messages = slices.Grow(p.c.Messages, p.expected(i, start))
-		}
-		p.c.Messages = append(p.c.Messages, m)
+		n++
 		return nil
 	})
 	if err != nil && err.Path != "" {
-		err.Message = len(p.c.Messages)
+		err.Message = n
+	}
+	if n > 0 {
+		p.c.Messages = all[:n:n]
 	}
 	p.c.list = Span{start, p.pos}
 	return err

@@ -41,6 +41,14 @@ func (s *scanner) space() {
 
 // peek returns the first byte of the next value, 0 at the end of input.
 func (s *scanner) peek() byte {
+	if s.pos < len(s.src) && s.src[s.pos] > ' ' {
+		return s.src[s.pos]
+	}
+	return s.peekFar()
+}
+
+// peekFar is peek where there may be white space.
+func (s *scanner) peekFar() byte {
 	s.space()
 	if s.pos >= len(s.src) {
 		return 0
@@ -67,14 +75,14 @@ func quoteRune(r rune) string {
 
 // skip passes over one value of any kind and returns its span.
 func (s *scanner) skip() (Span, *Error) {
-	s.space()
+	c := s.peek()
 	start := s.pos
 	var err *Error
-	switch c := s.peek(); {
+	switch {
 	case c == '{':
-		err = s.object(func(string, int) *Error { _, err := s.skip(); return err })
+		err = s.skipObject()
 	case c == '[':
-		err = s.array(func(int) *Error { _, err := s.skip(); return err })
+		err = s.skipArray()
 	case c == '"':
 		_, err = s.str()
 	case c == '-' || c >= '0' && c <= '9':
@@ -143,69 +151,118 @@ func (s *scanner) digits() int {
 // object calls visit for each member with its decoded key and the offset of the
 // key's quote, the cursor standing at the value. visit must consume the value.
 func (s *scanner) object(visit func(key string, at int) *Error) *Error {
-	if s.peek() != '{' {
-		return s.unexpected("an object")
-	}
-	if err := s.enter(); err != nil {
-		return err
-	}
-	if s.peek() == '}' {
-		return s.leave()
-	}
-	for {
-		key, err := s.str()
-		if err != nil {
+	err := s.begin('{', "an object")
+	for first := true; err == nil; first = false {
+		var key Span
+		if key, err = s.member(first); err != nil || key == (Span{}) {
 			return err
 		}
-		if s.peek() != ':' {
-			return s.unexpected("':'")
-		}
-		s.pos++
-		s.space()
-		name := s.src[key.Start+1 : key.End-1]
-		if s.escaped {
-			name = unescape(name)
-		}
-		if err := visit(name, key.Start); err != nil {
-			return err
-		}
-		switch s.peek() {
-		case ',':
-			s.pos++
-		case '}':
-			return s.leave()
-		default:
-			return s.unexpected("',' or '}'")
-		}
+		err = visit(s.name(key), key.Start)
 	}
+	return err
 }
 
 // array calls visit for each element, the cursor standing at it. visit must
 // consume the element.
 func (s *scanner) array(visit func(i int) *Error) *Error {
-	if s.peek() != '[' {
-		return s.unexpected("an array")
-	}
-	if err := s.enter(); err != nil {
-		return err
-	}
-	if s.peek() == ']' {
-		return s.leave()
-	}
-	for i := 0; ; i++ {
-		s.space()
-		if err := visit(i); err != nil {
+	err := s.begin('[', "an array")
+	for i := 0; err == nil; i++ {
+		var more bool
+		if more, err = s.element(i == 0); err != nil || !more {
 			return err
 		}
-		switch s.peek() {
-		case ',':
-			s.pos++
-		case ']':
-			return s.leave()
-		default:
-			return s.unexpected("',' or ']'")
-		}
+		err = visit(i)
 	}
+	return err
+}
+
+// skipObject is object for values of no interest.
+func (s *scanner) skipObject() *Error {
+	err := s.begin('{', "an object")
+	for first := true; err == nil; first = false {
+		var key Span
+		if key, err = s.member(first); err != nil || key == (Span{}) {
+			return err
+		}
+		_, err = s.skip()
+	}
+	return err
+}
+
+// skipArray is array for values of no interest.
+func (s *scanner) skipArray() *Error {
+	err := s.begin('[', "an array")
+	for first := true; err == nil; first = false {
+		var more bool
+		if more, err = s.element(first); err != nil || !more {
+			return err
+		}
+		_, err = s.skip()
+	}
+	return err
+}
+
+// begin enters an object or an array.
+func (s *scanner) begin(open byte, what string) *Error {
+	if s.peek() != open {
+		return s.unexpected(what)
+	}
+	return s.enter()
+}
+
+// member moves on to the value of an object's next member and returns where its key
+// stands, the zero Span behind the last member.
+func (s *scanner) member(first bool) (Span, *Error) {
+	switch c := s.peek(); {
+	case c == '}':
+		s.leave()
+		return Span{}, nil
+	case first:
+	case c == ',':
+		s.pos++
+	default:
+		return Span{}, s.unexpected("',' or '}'")
+	}
+	key, err := s.str()
+	if err != nil {
+		return Span{}, err
+	}
+	if s.pos < len(s.src) && s.src[s.pos] == ':' { // as nearly everybody writes it
+		s.pos++
+		s.peek()
+		return key, nil
+	}
+	if s.peek() != ':' {
+		return Span{}, s.unexpected("':'")
+	}
+	s.pos++
+	s.space()
+	return key, nil
+}
+
+// name decodes the key that was read last.
+func (s *scanner) name(key Span) string {
+	name := s.src[key.Start+1 : key.End-1]
+	if s.escaped {
+		name = unescape(name)
+	}
+	return name
+}
+
+// element moves on to an array's next element and reports whether there is one.
+func (s *scanner) element(first bool) (bool, *Error) {
+	switch c := s.peek(); {
+	case c == ']':
+		s.leave()
+		return false, nil
+	case first:
+	case c == ',':
+		s.pos++
+	default:
+		return false, s.unexpected("',' or ']'")
+	}
+	s.space()
+	return true, nil
 }
 
 func (s *scanner) enter() *Error {
@@ -217,10 +274,9 @@ func (s *scanner) enter() *Error {
 	return nil
 }
 
-func (s *scanner) leave() *Error {
+func (s *scanner) leave() {
 	s.depth--
 	s.pos++
-	return nil
 }
 
 // end checks that nothing but white space follows.
