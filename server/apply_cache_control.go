@@ -13,7 +13,9 @@ import (
 
 // ApplyCacheControl implements the RPC.
 func (s *Server) ApplyCacheControl(ctx context.Context, in *elbowroomv1.ApplyCacheControlRequest) (*elbowroomv1.ApplyCacheControlResponse, error) {
-	f := markedForm(in.GetConversation(), in.GetView())
+	room := s.rooms.borrow()
+	defer s.rooms.giveBack(room)
+	f := markedForm(in.GetConversation(), in.GetView(), room)
 	c, err := f.read(s.limits)
 	if err != nil {
 		return nil, s.fail(ctx, err)

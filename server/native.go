@@ -20,6 +20,8 @@ type nativeForm struct {
 	// outline is set when long texts are not looked at, valid while the text is known
 	// to be valid UTF-8: gRPC has checked the string.
 	outline, valid bool
+	// room is where what is read stands, nil for a place of its own.
+	room *conversation.Room
 	// wantEdits is set when splices and program are needed: they lead from the
 	// request's JSON to text.
 	wantEdits bool
@@ -52,7 +54,7 @@ func (f *nativeForm) read(limits conversation.Limits) (*conversation.Conversatio
 		return nil, &requestError{field: "conversation.native.format", message: -1, reason: "FORMAT_BEDROCK_CONVERSE is taken by ApplyCacheControl only"}
 	}
 	f.settle()
-	c, err := conversation.Reading{Limits: limits, Outline: f.outline, ValidUTF8: f.valid}.Parse(format, f.text)
+	c, err := conversation.Reading{Limits: limits, Outline: f.outline, ValidUTF8: f.valid, Room: f.room}.Parse(format, f.text)
 	if err != nil {
 		return nil, &requestError{field: f.field(), message: -1, err: err}
 	}

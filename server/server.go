@@ -153,6 +153,7 @@ type lasting struct {
 	gate            *admission.Gate
 	serving         atomic.Bool
 	bodies          bodies
+	rooms           rooms
 	maxMessageBytes int
 
 	grpc    *grpc.Server
