@@ -283,19 +283,3 @@ func hex4(src string, at int) (rune, bool) {
 	}
 	return r, true
 }
-
-// invalidUTF8 returns the offset of the first byte that is not part of valid
-// UTF-8, -1 when there is none.
-func invalidUTF8(src string) int {
-	if utf8.ValidString(src) {
-		return -1
-	}
-	for i := 0; i < len(src); {
-		r, n := utf8.DecodeRuneInString(src[i:])
-		if r == utf8.RuneError && n <= 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
-}

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"unicode/utf8"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -25,4 +26,36 @@ func pass(src string) (at int, slashed bool) {
 	}
 	at, slashes := passWide(unsafe.StringData(src), len(src))
 	return at, slashes != 0
+}
+
+// asciiWide returns how many of the n bytes from src on are certainly ASCII: up to the
+// first that is not, or to less than 32 bytes before the end.
+//
+//go:noescape
+func asciiWide(src *byte, n int) int
+
+// leadsWide finds the leads of 64 bytes in the instructions of AVX2.
+//
+//go:noescape
+func leadsWide(src *[64]byte, m *leads)
+
+// ValidUTF8 is [utf8.ValidString], several times as fast on long texts where the
+// processor has AVX2.
+func ValidUTF8(s string) bool {
+	if cpu.X86.HasAVX2 {
+		var m leads
+		for {
+			s = s[asciiWide(unsafe.StringData(s), len(s)):]
+			if len(s) < 64 {
+				break
+			}
+			leadsWide((*[64]byte)(unsafe.Pointer(unsafe.StringData(s))), &m) //nolint:gosec // there are 64 bytes, and they are only read
+			n, valid := m.check(s)
+			if !valid {
+				return false
+			}
+			s = s[n:]
+		}
+	}
+	return utf8.ValidString(s)
 }

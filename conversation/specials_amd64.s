@@ -167,3 +167,94 @@ done:
 	MOVQ R12, slashes+24(FP)
 	VZEROUPPER
 	RET
+
+// func asciiWide(src *byte, n int) int
+TEXT ·asciiWide(SB), NOSPLIT, $0-24
+	MOVQ src+0(FP), SI
+	MOVQ n+8(FP), DX
+	XORQ AX, AX
+	LEAQ -128(DX), CX
+
+four:
+	CMPQ      AX, CX
+	JGT       rest
+	VMOVDQU   (SI)(AX*1), Y0
+	VMOVDQU   64(SI)(AX*1), Y1
+	VPOR      32(SI)(AX*1), Y0, Y0
+	VPOR      96(SI)(AX*1), Y1, Y1
+	VPOR      Y0, Y1, Y0
+	VPMOVMSKB Y0, BX
+	TESTL     BX, BX
+	JNE       rest
+	ADDQ      $128, AX
+	JMP       four
+
+rest:
+	LEAQ -32(DX), CX
+
+one:
+	CMPQ      AX, CX
+	JGT       done
+	VMOVDQU   (SI)(AX*1), Y0
+	VPMOVMSKB Y0, BX
+	TESTL     BX, BX
+	JNE       found
+	ADDQ      $32, AX
+	JMP       one
+
+found:
+	BSFL BX, BX
+	ADDQ BX, AX
+
+done:
+	MOVQ AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// MASK moves the signs of 32 bytes to a place of masks, 32 bits wide.
+#define MASK(register, place) \
+	VPMOVMSKB register, AX; \
+	MOVL      AX, place(DI)
+
+// LEADS writes the lower or the upper halves of the masks.
+#define LEADS(offset, half) \
+	VMOVDQU  offset(SI), Y0;  \
+	MASK(Y0, half);           \
+	VPCMPGTB Y0, Y8, Y1;      \
+	MASK(Y1, half+8);         \
+	VPCMPGTB Y9, Y0, Y2;      \
+	MASK(Y2, half+16);        \
+	VPCMPGTB Y10, Y0, Y2;     \
+	MASK(Y2, half+24);        \
+	VPCMPGTB Y0, Y11, Y2;     \
+	VPXOR    Y1, Y2, Y2;      \
+	VPMINUB  Y12, Y0, Y3;     \
+	VPCMPEQB Y12, Y3, Y3;     \
+	VPOR     Y2, Y3, Y3;      \
+	MASK(Y3, half+32);        \
+	VPCMPEQB Y13, Y0, Y2;     \
+	VPCMPEQB Y14, Y0, Y3;     \
+	VPOR     Y2, Y3, Y2;      \
+	VPCMPEQB Y5, Y0, Y3;      \
+	VPCMPEQB Y6, Y0, Y4;      \
+	VPOR     Y3, Y4, Y3;      \
+	VPOR     Y2, Y3, Y2;      \
+	MASK(Y2, half+40)
+
+// func leadsWide(src *[64]byte, m *leads)
+TEXT ·leadsWide(SB), NOSPLIT, $0-16
+	MOVQ src+0(FP), SI
+	MOVQ m+8(FP), DI
+	FILL256(0xc0, Y8, X8)
+	FILL256(0xdf, Y9, X9)
+	FILL256(0xef, Y10, X10)
+	FILL256(0xc2, Y11, X11)
+	FILL256(0xf5, Y12, X12)
+	FILL256(0xe0, Y13, X13)
+	FILL256(0xed, Y14, X14)
+	FILL256(0xf0, Y5, X5)
+	FILL256(0xf4, Y6, X6)
+	LEADS(0, 0)
+	LEADS(32, 4)
+	VZEROUPPER
+	RET

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"strings"
-	"unicode/utf8"
 	"unsafe"
 
 	"google.golang.org/grpc/mem"
@@ -11,6 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+
+	"github.com/elbowroom/elbowroom/conversation"
 )
 
 // The fields on the way to the JSON of a native conversation.
@@ -55,21 +56,21 @@ func unmarshal(data mem.BufferSlice, into proto.Message, field protoreflect.Fiel
 		return false
 	}
 	inner, ok := cut(middle.value, nativeJSON, nativeJSONBytes, nativeDelta)
-	if !ok || inner.number != nativeJSON || !utf8.ValidString(inner.value) {
+	if !ok || inner.number != nativeJSON || !conversation.ValidUTF8(inner.value) {
 		return false
 	}
-	native, conversation := &elbowroomv1.NativeRequest{}, &elbowroomv1.Conversation{}
+	native, whole := &elbowroomv1.NativeRequest{}, &elbowroomv1.Conversation{}
 	for _, part := range []struct {
 		rest string
 		into proto.Message
-	}{{outer.rest, into}, {middle.rest, conversation}, {inner.rest, native}} {
+	}{{outer.rest, into}, {middle.rest, whole}, {inner.rest, native}} {
 		if err := proto.Unmarshal(bytesOf(part.rest), part.into); err != nil {
 			return false
 		}
 	}
 	native.Body = &elbowroomv1.NativeRequest_Json{Json: inner.value}
-	conversation.Native = native
-	into.ProtoReflect().Set(field, protoreflect.ValueOfMessage(conversation.ProtoReflect()))
+	whole.Native = native
+	into.ProtoReflect().Set(field, protoreflect.ValueOfMessage(whole.ProtoReflect()))
 	return true
 }
 
