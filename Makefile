@@ -60,6 +60,12 @@ test-clients: ## Run the clients' tests, in every language whose tools are there
 test-oracles: ## Compare token counts with the tiktoken packages of npm and Python.
 	@tools/oracles.sh compare
 
+# Some minutes. CHAOSFLAGS: for example '-rounds 5 -clients 16'. `make test` lets the quick faults happen, once.
+CHAOSFLAGS ?= -rounds 2 -clients 8
+.PHONY: chaos
+chaos: ## Kill, drain, starve and mislead a loaded server in turn, twice (needs redis-server).
+	go test -count=1 -timeout 20m -v ./tests/chaos -all $(CHAOSFLAGS)
+
 # The first run installs both, which takes some minutes.
 .PHONY: test-peers
 test-peers: ## Run LiteLLM's proxy and Hermes Agent themselves against the service (needs Python).

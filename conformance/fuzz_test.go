@@ -198,7 +198,7 @@ func compressThenCheck(t *testing.T, b *bench, d Dialect, text string, req compr
 	}
 	c := Compression{
 		Input: input, Output: output, Outcome: pb.Outcome(result.Outcome), Report: protoReport(&result.Report, result.Outcome),
-		Summary: result.Summary, Handoffs: input.summaries(), TokensOnly: true,
+		Summary: result.Summary, Handoffs: input.Handoffs(), TokensOnly: true,
 		Strict: req.Policy.Alternation != nil && *req.Policy.Alternation == compressor.AlternationStrict && !warned(result, "ALTERNATION"),
 		NoNote: req.Policy.SystemNote != nil && *req.Policy.SystemNote == compressor.SystemNoteNone,
 	}
@@ -239,15 +239,4 @@ func warned(result *compressor.Result, code string) bool {
 		}
 	}
 	return false
-}
-
-// summaries finds messages that begin as a summary of the service does.
-func (t *Transcript) summaries() []int {
-	var out []int
-	for i, m := range t.messages {
-		if len(m.content.blocks) == 1 && bytes.HasPrefix([]byte(m.content.blocks[0].text), []byte("[ELBOWROOM CONTEXT SUMMARY")) {
-			out = append(out, i)
-		}
-	}
-	return out
 }

@@ -52,6 +52,17 @@ func (t *Transcript) Faults() []Violation {
 	return f.list
 }
 
+// LastFault is the index of the last message that calls, results, roles or texts are at
+// fault in, -1 for none. On a continuity hit the messages behind the compressed ones stay
+// as they are, so that an answer is judged only where none of them is.
+func (t *Transcript) LastFault() int {
+	last := -1
+	for _, found := range t.judge().faults {
+		last = max(last, found.index)
+	}
+	return last
+}
+
 // judge finds every fault of a transcript.
 func (t *Transcript) judge() legality {
 	j := judge{t: t, lastAssistant: -1}

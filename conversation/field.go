@@ -80,7 +80,10 @@ func (f *field) mark(dst **Mark) *Error {
 	case '{':
 		err := f.p.fields(func(key string, g *field) *Error {
 			if key == "ttl" {
-				return g.text(&m.TTL)
+				if f.p.peek() == '"' {
+					return g.text(&m.TTL)
+				}
+				return g.raw(&m.TTL)
 			}
 			_, err := f.p.skip()
 			return err

@@ -331,7 +331,7 @@ func (c *Conversation) Raw(s Span) string {
 // At returns the block a Ref names.
 func (c *Conversation) At(r Ref) *Block { return &c.Messages[r.Message].Blocks[r.Block] }
 
-// Section names one of the three lists of a request.
+// Section names one of the three lists of a request, or its body.
 type Section int
 
 // The sections, in the order in which providers render a prompt.
@@ -339,4 +339,7 @@ const (
 	SectionTools Section = iota
 	SectionSystem
 	SectionMessages
+	// SectionBody is the request as a whole. Its one element is the value of its
+	// cache_control, where it has one.
+	SectionBody
 )

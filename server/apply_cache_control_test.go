@@ -120,7 +120,9 @@ func TestBedrockConverseTakesCachePoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(short.GetEdits()) != 0 || len(short.GetSplices()) != 1 || applied(in, short.GetSplices()) != want {
+	replaced := `{"role":"user","content":[{"text":"a"},{"cachePoint":{"type":"default"}}]}`
+	if e := short.GetEdits(); len(e) != 1 || e[0].GetSection() != elbowroomv1.Section_SECTION_MESSAGES || e[0].GetReplace().GetJson() != replaced ||
+		len(short.GetSplices()) != 1 || applied(in, short.GetSplices()) != want {
 		t.Errorf("edits %v, splices %v", short.GetEdits(), short.GetSplices())
 	}
 	for name, call := range map[string]func() error{

@@ -195,7 +195,7 @@ func (s *Server) interceptors() ([]grpc.ServerOption, error) {
 		return nil, err
 	}
 	var unary []grpc.UnaryServerInterceptor
-	var stream []grpc.StreamServerInterceptor
+	stream := []grpc.StreamServerInterceptor{s.endOpenStreams}
 	for _, l := range links {
 		unary = append(unary, l.unary)
 		if l.stream != nil {

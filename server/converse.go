@@ -40,5 +40,8 @@ func (f *converseForm) read(limits conversation.Limits) (*conversation.Conversat
 
 func (f *converseForm) apply(rw *conversation.Rewrite) {
 	f.splices = f.request.Splices(rw)
+	if f.wantEdits {
+		f.program = f.request.Program(rw)
+	}
 	f.text = conversation.ApplySplices(f.text, f.splices)
 }

@@ -69,6 +69,8 @@ func sectionOf(s conversation.Section) elbowroomv1.Section {
 		return elbowroomv1.Section_SECTION_TOOLS
 	case conversation.SectionSystem:
 		return elbowroomv1.Section_SECTION_SYSTEM
+	case conversation.SectionBody:
+		return elbowroomv1.Section_SECTION_BODY
 	default:
 		return elbowroomv1.Section_SECTION_MESSAGES
 	}

@@ -12,7 +12,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
@@ -157,7 +156,7 @@ type lasting struct {
 	maxMessageBytes int
 
 	grpc    *grpc.Server
-	health  *health.Server
+	health  *healthService
 	current current
 }
 
@@ -187,7 +186,7 @@ func New(o Options) (*Server, error) {
 		openReflection:  !o.ClosedReflection,
 		gate:            admission.NewGate(limits.admission()),
 		maxMessageBytes: limits.MaxMessageBytes,
-		health:          health.NewServer(),
+		health:          newHealthService(),
 	}}
 	s.current.server.Store(s)
 	if s.bodies, err = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes); err != nil {

@@ -56,7 +56,7 @@ func newFront(ctx context.Context, c *config.Config, s *service, secured securit
 }
 
 // addAdmin adds the admin port where the configuration wants one.
-func (f *front) addAdmin(ctx context.Context, c *config.Config, metrics http.Handler) error {
+func (f *front) addAdmin(ctx context.Context, c *config.Config, metrics http.Handler, log *slog.Logger) error {
 	if c.AdminAddr == "" {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (f *front) addAdmin(ctx context.Context, c *config.Config, metrics http.Han
 	lis, err := listen.Listen(ctx, "tcp", c.AdminAddr)
 	if err == nil {
 		host, _, _ := net.SplitHostPort(lis.Addr().String())
-		f.admin, err = admin.New(admin.Options{Metrics: metrics, Ready: f.service.Ready, Profiles: config.IsLoopback(host)})
+		f.admin, err = admin.New(admin.Options{Metrics: metrics, Ready: f.service.Ready, Profiles: config.IsLoopback(host), Log: log})
 	}
 	if err != nil {
 		_ = f.grpc.Close()

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -16,6 +17,7 @@ import (
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	"github.com/elbowroom/elbowroom/breakpoints"
+	"github.com/elbowroom/elbowroom/breakpoints/simulator"
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/config"
@@ -34,6 +36,8 @@ type service struct {
 	state    *state
 	ladder   *ladder.Ladder
 	rungs    *rungs
+	// caches has the prices in force.
+	caches atomic.Pointer[simulator.Tables]
 }
 
 // endOfSummaries is how long summaries that are broken off may take to let go of what
@@ -84,7 +88,7 @@ func (s *service) build(ctx context.Context, c *config.Config, log *slog.Logger,
 		return err
 	}
 	s.ladder, err = ladder.New(ladder.Options{
-		Rungs: s.rungs.list, Store: s.state, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: observeRungs(log, recorder),
+		Rungs: s.rungs.list, Store: s.state, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: observeRungs(log, recorder, s.costOf),
 	})
 	if err != nil {
 		return err
@@ -93,6 +97,7 @@ func (s *service) build(ctx context.Context, c *config.Config, log *slog.Logger,
 	if err != nil {
 		return err
 	}
+	s.caches.Store(o.Caches)
 	o.Counter, o.Registry, o.Log, o.Telemetry = s.counter, s.registry, log, recorder
 	o.Auth, o.TLS, o.ClosedReflection = secured.auth, secured.tls("h2"), c.Auth.Reflection == "authenticated" //nolint:contextcheck // each handshake brings its own
 	s.Server, err = server.New(o)                                                                             //nolint:contextcheck // each call brings its own
@@ -109,6 +114,7 @@ func (s *service) reconfigure(ctx context.Context, c *config.Config) error {
 	if err := s.Server.Reconfigure(o); err != nil {
 		return err
 	}
+	s.caches.Store(o.Caches)
 	s.ladder.SetLimits(c.Summarizer.CallLimit, int64(c.Limits.TenantSummarizerTokens))
 	return nil
 }

@@ -125,6 +125,7 @@ var layers = []layer{
 	{dir: "internal/parallel"},
 	{dir: "internal/redact", house: []string{"internal/parallel"}},
 	{dir: "internal/seal"},
+	{dir: "internal/logsink"},
 	{dir: "internal/watched"},
 	{dir: "internal/certificates", house: []string{"internal/watched"}},
 	{dir: "internal/testdata"},
@@ -137,6 +138,8 @@ var layers = []layer{
 	{dir: "internal/agentdouble", house: []string{"conformance"}, tests: []string{"conformance"}},
 	// Test support: a collector of telemetry.
 	{dir: "internal/otlpdouble", modules: []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/grpc"}},
+	// Test support: the program as a process of its own. It knows the program from outside only.
+	{dir: "internal/serverprocess", tests: []string{"gen/...", "google.golang.org/grpc"}},
 	{dir: "internal/testutil", house: anything, modules: []string{"*"}},
 	{dir: "internal/tools", house: anything, modules: []string{"*"}},
 	{

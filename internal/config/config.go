@@ -67,6 +67,7 @@ func (a Auth) Enabled() bool { return a.TokensFile != "" || a.JWTIssuer != "" ||
 type Summarizer struct {
 	AttemptTimeout  time.Duration `key:"attempt_timeout" default:"60s" placeholder:"DURATION" help:"How long one call to a language model may take."`
 	Retries         int           `key:"retries" default:"2" placeholder:"N" help:"Calls after a failed one that may succeed when made again."`
+	BreakerDelay    time.Duration `key:"breaker_delay" default:"30s" placeholder:"DURATION" help:"How long a language model is left alone when five requests in a row have failed, give or take a fifth."`
 	CallLimit       time.Duration `key:"call_limit" reload:"yes" default:"3m" placeholder:"DURATION" help:"How long one summarizer may work on one request, retries and parts included."`
 	ContextWindow   int           `key:"context_window" default:"0" placeholder:"TOKENS" help:"Context window of the summarizing models. 0: what is known of each, 128,000 where nothing is. Longer middles are summarized in parts."`
 	MaxOutputTokens int           `key:"max_output_tokens" default:"16384" placeholder:"TOKENS" help:"Most tokens of one answer, reasoning included; models that think at length need more."`

@@ -22,6 +22,7 @@ func (c *Config) Validate() error {
 		c.checkAuth(),
 		c.checkSummarizers(),
 		positive("summarizer.attempt_timeout", c.Summarizer.AttemptTimeout),
+		positive("summarizer.breaker_delay", c.Summarizer.BreakerDelay),
 		atLeast("summarizer.retries", c.Summarizer.Retries, 0),
 		positive("summarizer.call_limit", c.Summarizer.CallLimit),
 		atLeast("summarizer.context_window", c.Summarizer.ContextWindow, 0),

@@ -14,6 +14,8 @@ import (
 	notraces "go.opentelemetry.io/otel/trace/noop"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/stats"
+
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 )
 
 // scope is the name of the instrumentation.
@@ -27,6 +29,9 @@ type RecorderOptions struct {
 	// no such label, since every tenant makes each of these series once more.
 	Tenant func(context.Context) string
 }
+
+// Cost is what a rung's calls cost in US dollars; false where no price is known.
+type Cost func(ladder.Observation) (usd float64, known bool)
 
 // Recorder records what the calls do. A nil one records nothing. It is safe for
 // concurrent use.
@@ -137,6 +142,18 @@ func (r *Recorder) WatchStore(degraded func() bool) error {
 		}
 		return nil
 	}, r.degraded)
+	return err
+}
+
+// WatchLog makes a counter of the lines of the log that could not be written.
+func (r *Recorder) WatchLog(lost func() int64) error {
+	if r == nil || lost == nil {
+		return nil
+	}
+	_, err := r.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		o.ObserveInt64(r.logLost, lost())
+		return nil
+	}, r.logLost)
 	return err
 }
 
