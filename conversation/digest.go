@@ -41,10 +41,9 @@ func (w *ContentWriter) Message(m *Message) {
 func (w *ContentWriter) block(b *Block) {
 	text, input := b.Text, b.Input
 	if w.Source != nil && w.Source.Format != FormatTyped {
-		common := b.Escaped && !b.Uncommon
-		text = w.spelled(text, b.TextSpan, common)
+		text = w.spelled(text, b.TextSpan, b)
 		if b.InputShape == ShapeString {
-			input = w.spelled(input, b.InputSpan, common)
+			input = w.spelled(input, b.InputSpan, b)
 		}
 	}
 	w.number(int(b.Kind))
@@ -85,14 +84,15 @@ func (w *ContentWriter) block(b *Block) {
 	}
 }
 
-// spelled is the inside of a string literal, text where there is none; common says that
-// its escapes are known to be common ones.
-func (w *ContentWriter) spelled(text string, at Span, common bool) string {
+// spelled is the inside of a string literal of a block, text where there is none.
+func (w *ContentWriter) spelled(text string, at Span, b *Block) string {
 	if literal := w.Source.Raw(at); len(literal) > 1 {
-		if common {
-			return literal[1 : len(literal)-1]
+		literal = literal[1 : len(literal)-1]
+		// Every escape is longer than what it stands for.
+		if common, none := b.Escaped && !b.Uncommon, !b.Escaped && len(text) == len(literal); common || none {
+			return literal
 		}
-		return respell(literal[1 : len(literal)-1])
+		return respell(literal)
 	}
 	return escape(text)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
+	"github.com/elbowroom/elbowroom/server/wire"
 	"github.com/elbowroom/elbowroom/store"
 )
 
@@ -191,6 +192,8 @@ func nativeText(n *elbowroomv1.NativeRequest) string {
 // conversation.
 func resultOf(resp any, body string) string {
 	switch resp := resp.(type) {
+	case *wire.Reply:
+		return resp.Native.Text()
 	case interface {
 		GetConversation() *elbowroomv1.Conversation
 		GetSplices() []*elbowroomv1.Splice

@@ -24,7 +24,7 @@ import (
 	"github.com/elbowroom/elbowroom/server/interceptors/validation"
 )
 
-// link is one interceptor of the chain.
+// link is one interceptor of the chain. stream is nil where streams need none.
 type link struct {
 	name   string
 	unary  grpc.UnaryServerInterceptor
@@ -35,7 +35,8 @@ type link struct {
 // that a panic is logged as the INTERNAL it becomes, with its duration. Strangers are
 // turned away before anything is spent on them. Admission
 // comes before validation, which costs time. Bodies that travelled as deltas are
-// made whole last, when their request is known to be well formed. Only logging and admission care
+// made whole when their request is known to be well formed, and conversations are put
+// into the response last. Only logging and admission care
 // which service is called: health checks and reflection are neither logged nor
 // refused.
 func (s *Server) links() ([]link, error) {
@@ -61,6 +62,7 @@ func (s *Server) links() ([]link, error) {
 		{"admission", selector.UnaryServerInterceptor(admit, ours), streaming(admit)},
 		{"validation", selector.UnaryServerInterceptor(s.convert(validate), ours), streaming(s.convert(validate))},
 		{"bodies", selector.UnaryServerInterceptor(s.expand, ours), streaming(s.expand)},
+		{"reply", selector.UnaryServerInterceptor(reply, ours), nil},
 	}, nil
 }
 
@@ -221,7 +223,9 @@ func (s *Server) interceptors(entry *door) ([]grpc.ServerOption, error) {
 	stream := []grpc.StreamServerInterceptor{entry.stream, s.endOpenStreams}
 	for _, l := range links {
 		unary = append(unary, l.unary)
-		stream = append(stream, l.stream)
+		if l.stream != nil {
+			stream = append(stream, l.stream)
+		}
 	}
 	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...)}, nil
 }

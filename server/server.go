@@ -25,6 +25,7 @@ import (
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 	"github.com/elbowroom/elbowroom/server/interceptors/quota"
+	"github.com/elbowroom/elbowroom/server/wire"
 	"github.com/elbowroom/elbowroom/tokens"
 	"github.com/elbowroom/elbowroom/tokens/provider"
 )
@@ -173,6 +174,7 @@ type lasting struct {
 	gate            *admission.Gate
 	serving         atomic.Bool
 	bodies          bodies
+	rooms           rooms
 	maxMessageBytes int
 
 	grpc    *grpc.Server
@@ -234,6 +236,7 @@ func New(o Options) (*Server, error) {
 	s.grpc = grpc.NewServer(append(options,
 		grpc.ConnectionTimeout(limits.HandshakeTimeout),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
+		grpc.ForceServerCodecV2(wire.Codec{}),
 		grpc.MaxRecvMsgSize(limits.MaxMessageBytes),
 		grpc.RPCDecompressor(newInflater(limits.MaxMessageBytes)), //nolint:staticcheck // the other way is a table of the process, not of a server
 		grpc.MaxSendMsgSize(min(2*limits.MaxMessageBytes, math.MaxInt32)),

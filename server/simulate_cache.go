@@ -84,7 +84,7 @@ func plausible(in *elbowroomv1.SimulateCacheRequest) error {
 
 // simulated reads one request of the sequence, and says whether its sizes are those of the model's own vocabulary.
 func (s *Server) simulated(ctx context.Context, in *elbowroomv1.SimulateCacheRequest, r *elbowroomv1.SimulatedRequest, out *simulator.Request) (exact bool, err error) {
-	c, err := markedForm(r.GetConversation(), elbowroomv1.View_VIEW_FULL).read(s.limits)
+	c, err := markedForm(r.GetConversation(), elbowroomv1.View_VIEW_FULL, nil).read(s.limits)
 	if err != nil {
 		return false, err
 	}

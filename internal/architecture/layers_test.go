@@ -33,7 +33,7 @@ var testHouse = []string{"internal/testdata/...", "internal/testutil/...", "inte
 // layers is the one table of who may import whom:
 // cmd -> server -> {compressor, breakpoints} -> {summarizer, tokens} -> conversation.
 var layers = []layer{
-	{dir: "conversation", modules: []string{"github.com/clipperhouse/uax29/v2"}},
+	{dir: "conversation", modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sys/cpu"}},
 	{
 		dir: "tokens", house: []string{"conversation"},
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/text/unicode/norm"},
