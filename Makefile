@@ -60,6 +60,12 @@ test-clients: ## Run the clients' tests, in every language whose tools are there
 test-oracles: ## Compare token counts with the tiktoken packages of npm and Python.
 	@tools/oracles.sh compare
 
+# Some minutes. CHAOSFLAGS: for example '-rounds 5 -clients 16'. `make test` lets the quick faults happen, once.
+CHAOSFLAGS ?= -rounds 2 -clients 8
+.PHONY: chaos
+chaos: ## Kill, drain, starve and mislead a loaded server in turn, twice (needs redis-server).
+	go test -count=1 -timeout 20m -v ./tests/chaos -all $(CHAOSFLAGS)
+
 # The first run installs both, which takes some minutes.
 .PHONY: test-peers
 test-peers: ## Run LiteLLM's proxy and Hermes Agent themselves against the service (needs Python).
@@ -69,6 +75,12 @@ test-peers: ## Run LiteLLM's proxy and Hermes Agent themselves against the servi
 .PHONY: test-llm
 test-llm: ## Run the summarizer backends against a small real model (needs Python and a C++ compiler).
 	@tools/test-llm.sh
+
+# Some three minutes. LOADFLAGS: more arguments, for example '-seconds 10 -clients 16'; behind a -- those of the server.
+LOADFLAGS ?=
+.PHONY: load
+load: ## Drive a real server with what agents send, at its capacity and at three times it.
+	@go run ./tests/load $(LOADFLAGS)
 
 .PHONY: image-check
 image-check: ## Build the image and run it, with buildah in place of a Docker engine.
@@ -148,6 +160,15 @@ eval-tokens: ## Compare token counts with the tokenizers of other models.
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME each (default 30s).
 	@FUZZTIME='$(FUZZTIME)' tools/fuzz.sh
+
+# How many, and which; a failure names its number, which FUZZWIREFLAGS='-only NUMBER' repeats.
+REQUESTS ?= 100000
+SEED ?= 1
+FUZZWIREFLAGS ?=
+.PHONY: fuzz-wire
+fuzz-wire: ## Fuzz the server over the wire with REQUESTS requests (default 100,000) and judge every answer.
+	@mkdir -p $(CURDIR)/bin/fuzz-wire
+	go test ./tests/fuzzwire -count=1 -timeout 60m -v -requests $(REQUESTS) -seed $(SEED) -failures $(CURDIR)/bin/fuzz-wire $(FUZZWIREFLAGS)
 
 .PHONY: tools
 tools: $(GOLANGCI_LINT_KEY) $(GRPCURL_KEY) $(BUF_READY) ## Get the pinned tools: golangci-lint, grpcurl, buf.

@@ -20,8 +20,8 @@ import (
 )
 
 // echo answers ApplyCacheControl with the request itself: what a call of the same
-// bytes costs when nothing is done. It has the service's transport, codec and
-// limits, and none of its interceptors.
+// bytes costs when nothing is done. It has the service's transport and limits, gRPC's
+// own codec, and no interceptors.
 type echo struct{}
 
 const echoMethod = "/elbowroom.bench.Echo/Echo"

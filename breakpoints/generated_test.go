@@ -295,8 +295,17 @@ func checkProgram(t *testing.T, format conversation.Format, src, out string, res
 			got[op.Section] = append(got[op.Section], was[op.Section][op.Start:op.End]...)
 		case conversation.OpReplace:
 			got[op.Section] = append(got[op.Section], op.JSON)
+		case conversation.OpInsert:
+			if op.Section != conversation.SectionBody {
+				t.Errorf("marking inserts nothing but the request's own mark: %+v", op)
+			}
+			got[op.Section] = append(got[op.Section], op.JSON)
+		case conversation.OpDrop:
+			if op.Section != conversation.SectionBody {
+				t.Errorf("marking drops nothing but the request's own mark: %+v", op)
+			}
 		default:
-			t.Errorf("marking inserts and drops nothing: %+v", op)
+			t.Errorf("no edit of marking: %+v", op)
 		}
 	}
 	if in.System != nil && in.System.Shape == conversation.ShapeString && after.System.Shape == conversation.ShapeList {
@@ -304,7 +313,7 @@ func checkProgram(t *testing.T, format conversation.Format, src, out string, res
 		got[conversation.SectionSystem] = elementsOf(parse(t, format, `{"system":`+got[conversation.SectionSystem][0]+`,"messages":[]}`))[conversation.SectionSystem]
 	}
 	want := elementsOf(after)
-	for _, section := range []conversation.Section{conversation.SectionTools, conversation.SectionSystem, conversation.SectionMessages} {
+	for _, section := range []conversation.Section{conversation.SectionTools, conversation.SectionSystem, conversation.SectionMessages, conversation.SectionBody} {
 		if diff := cmp.Diff(want[section], got[section]); diff != "" {
 			t.Errorf("section %v by splices and by edits (-splices +edits):\n%s", section, diff)
 		}
@@ -323,6 +332,9 @@ func elementsOf(c *conversation.Conversation) map[conversation.Section][]string 
 	}
 	for i := range c.Messages {
 		out[conversation.SectionMessages] = append(out[conversation.SectionMessages], c.Raw(c.Messages[i].Span))
+	}
+	if c.AutoMark != nil {
+		out[conversation.SectionBody] = []string{c.Raw(c.AutoMark.Value)}
 	}
 	return out
 }

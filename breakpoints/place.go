@@ -82,6 +82,8 @@ type placer struct {
 	// splitAt 0 for none.
 	split   site
 	splitAt int
+	// respects is set when the marks that are there stay.
+	respects bool
 	// automatic is set when the request as a whole is marked.
 	automatic bool
 	// previous is where the previous request ended, as far as its state or its marks

@@ -83,9 +83,12 @@ func (p *placer) predict(marks []billed) {
 
 // lastAnswerStart is the first message of the last answer to a request, -1 when there
 // is none. Messages of the model that follow each other are one answer.
-func (p *placer) lastAnswerStart() int {
+func (p *placer) lastAnswerStart() int { return p.answerStart(len(p.c.Messages)) }
+
+// answerStart is that of the first n messages.
+func (p *placer) answerStart(n int) int {
 	m := p.c.Messages
-	answer := len(m) - 1
+	answer := n - 1
 	for answer >= 0 && m[answer].Role != conversation.RoleAssistant {
 		answer--
 	}
@@ -120,7 +123,7 @@ func (p *placer) predictMarks(u *Usage, r *ruler, marks []billed, answer int) {
 	}
 	if answer >= 0 || p.previous != nil {
 		u.Basis = BasisAnchor
-		u.Read = p.lookBack(r, active, p.previousEnd(answer, active[len(active)-1].site))
+		u.Read = p.lastRead(r, active, answer)
 	}
 	long, last := u.Read, max(u.Read, r.upTo(active[len(active)-1].site))
 	for _, m := range active {
@@ -134,23 +137,12 @@ func (p *placer) predictMarks(u *Usage, r *ruler, marks []billed, answer int) {
 // previousEnd is where the previous request had its last mark: where the state or the
 // marks that are there say, else before the last answer. None: it had none among the
 // messages.
-func (p *placer) previousEnd(answer int, last site) []site {
+func (p *placer) previousEnd(answer, inSetup int, last site) []site {
 	if p.previous != nil {
 		return p.seenFrom(*p.previous, answer)
 	}
-	if p.opts.LeaveNewestUserUnmarked {
-		for answer--; answer > p.first && !p.c.Messages[answer].IsRequest(); {
-			answer--
-		}
-	}
-	var end []site
-	if p.automatic {
-		end = p.automaticSite(answer)
-	} else {
-		for i := answer - 1; i >= p.first && len(end) == 0; i-- {
-			end = p.message(i)
-		}
-	}
+	end := p.requestOf(answer).messageMarks(inSetup)
+	end = end[max(0, len(end)-1):]
 	if marked := p.lastMark(last, nil); len(marked) > 0 && len(end) > 0 && end[0].before(marked[0]) {
 		return marked
 	}
@@ -186,19 +178,22 @@ func (p *placer) automaticSite(n int) []site {
 }
 
 // lookBack returns the size of the prefix that is read: from each mark, the last first,
-// the window before it is searched for the end of the previous request and for marks
-// before that end, which the previous request had too.
-func (p *placer) lookBack(r *ruler, marks []billed, end []site) int {
+// the window before it is searched for places that an earlier request has written, given in
+// prompt order, and for marks before the last of them, which that request had too.
+func (p *placer) lookBack(r *ruler, marks []billed, written []site) int {
 	var ends []site // what is cached, in prompt order
 	for _, m := range marks {
-		if len(end) == 0 && m.section() < 2 || len(end) > 0 && !end[0].before(m.site) {
+		if p.inSetup(m.site) || len(written) > 0 && !written[len(written)-1].before(m.site) {
 			ends = append(ends, m.site)
 		}
 	}
-	marked := len(end) > 0 && len(ends) > 0 && ends[len(ends)-1].sameBlock(end[0])
-	if len(end) > 0 && !marked && !r.hides(end[0]) && r.upTo(end[0]) >= r.minimum && !p.insideRun(end[0]) {
-		ends = append(ends, end[0])
+	for _, at := range written {
+		marked := slices.ContainsFunc(ends, at.sameBlock)
+		if !marked && !r.hides(at) && r.upTo(at) >= r.minimum && !p.insideRun(at) {
+			ends = append(ends, at)
+		}
 	}
+	slices.SortFunc(ends, site.compare)
 	places := make([]site, 0, len(marks)+len(ends))
 	for _, m := range marks {
 		places = append(places, m.site)

@@ -6,6 +6,7 @@ import "github.com/elbowroom/elbowroom/conversation"
 // refuse the request as a whole are an error; marks that are refused where they
 // stand are reported.
 func (p *placer) respect() (*Result, error) {
+	p.respects = true
 	marks := p.found.marks
 	if len(marks) > MaxMarks {
 		return nil, &MarkError{At: marks[MaxMarks].position(p.c), Count: len(marks), kind: ErrTooManyMarks}
@@ -30,8 +31,41 @@ func (p *placer) respect() (*Result, error) {
 		p.out.warn(WarnReservedTaken, -1, "%d marks leave %d free, %d were to be reserved", len(marks), free, p.opts.Reserved)
 	}
 	p.list()
-	p.predict(p.respected())
+	marked := p.respected()
+	if p.opts.Strategy == StrategyAnchored {
+		p.remember(marked)
+	}
+	p.predict(marked)
 	return p.out, nil
+}
+
+// remember writes the state of a request that ends with the last of the marks that are
+// there, and finds the end that the old state names. Nothing else is looked for: the marks
+// stay where they are.
+func (p *placer) remember(marks []billed) {
+	p.limits()
+	var last []site
+	for _, m := range marks {
+		if !p.inSetup(m.site) {
+			last = []site{m.site}
+		}
+	}
+	if auto := p.automaticSite(len(p.c.Messages)); p.automatic && len(auto) > 0 && (len(last) == 0 || last[0].before(auto[0])) {
+		last = auto
+	}
+	if len(last) == 0 {
+		return
+	}
+	warned, skipped := len(p.out.Warnings), len(p.out.Skipped)
+	static := p.staticSystem()
+	old, known := p.readState()
+	h := p.walk(old.Ends, static, last[0])
+	p.writeState(&h, old.Varies || known && old.Tools == h.tools && old.System != h.system)
+	if n := len(h.found); n > 0 && h.found[n-1].at.before(last[0]) {
+		p.previous, p.out.Anchor = &h.found[n-1].at, AnchorState
+	}
+	// A place for the static part's mark is not wanted here, and no block is made two.
+	p.splitAt, p.out.Warnings, p.out.Skipped = 0, p.out.Warnings[:warned], p.out.Skipped[:skipped]
 }
 
 // respected are the marks that the provider reads, where their effect is predicted. The

@@ -26,7 +26,8 @@ type Result struct {
 	// one cache; nil for none.
 	Hint *Hint
 	// State is what to hand over with the next request of this conversation. It is
-	// empty unless the strategy is StrategyAnchored.
+	// empty unless the strategy is StrategyAnchored. With [ExistingRespect] it is that of the
+	// marks that are there.
 	State []byte
 	// StateVerdict says what became of the state that was handed over.
 	StateVerdict seal.Verdict

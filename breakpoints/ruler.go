@@ -1,6 +1,10 @@
 package breakpoints
 
-import "github.com/elbowroom/elbowroom/conversation"
+import (
+	"slices"
+
+	"github.com/elbowroom/elbowroom/conversation"
+)
 
 // ruler measures prefixes of the prompt.
 type ruler struct {
@@ -25,14 +29,16 @@ func (p *placer) newRuler() *ruler {
 		sum += n
 	}
 	r.before[len(counts.Messages)] = sum
-	for i := len(p.c.Messages) - 1; i >= p.first && r.hidden == 0; i-- {
-		for b := len(p.c.Messages[i].Blocks) - 1; b >= 0; b-- {
-			if p.c.Messages[i].Blocks[b].Kind == conversation.KindCompaction {
-				r.start = conversation.Ref{Message: i, Block: b}
-				r.hidden = r.before[i] - r.before[p.first] + r.inMessage(i, b)
-				break
-			}
+	message := -1 // the last one with a compaction block that was looked at
+	for _, at := range slices.Backward(p.found.compactions) {
+		if at.Message < p.first || r.hidden != 0 {
+			break
 		}
+		if at.Message == message {
+			continue
+		}
+		message, r.start = at.Message, at
+		r.hidden = r.before[at.Message] - r.before[p.first] + r.inMessage(at.Message, at.Block)
 	}
 	r.whole = sum - r.hidden
 	return r

@@ -40,8 +40,8 @@ type end struct {
 	Digest uint32 `json:"d"`
 }
 
-// chain hashes what a conversation says, block by block. Marks and the way strings
-// and lists are written make no difference. The sum is one that
+// chain hashes what a conversation says, block by block. Marks and the way strings,
+// lists, schemas and arguments are written make no difference; the order of keys does. The sum is one that
 // processors take at the speed of memory, since the whole conversation goes through it
 // in every call. It keeps nobody out, the seal does that: an end that is mistaken for
 // another costs a mark that finds nothing.
@@ -87,7 +87,7 @@ func (p *placer) walk(old []end, system static, last site) history {
 	c := newChain()
 	for i := range p.c.Tools {
 		t := &p.c.Tools[i]
-		fmt.Fprintf(c, "%q %q %q %q\n", t.Type, t.Name, t.Description, t.Schema)
+		fmt.Fprintf(c, "%q %q %q %s\n", t.Type, t.Name, t.Description, conversation.Canonical(t.Schema))
 	}
 	out, found := history{tools: c.digest()}, false
 	for _, b := range p.systemBlocks() { // as one text, since it may be split

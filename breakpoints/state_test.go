@@ -78,6 +78,40 @@ func TestTheStateSurvivesWhatChangesNoContent(t *testing.T) {
 	}
 }
 
+// Other libraries write the same JSON with other spaces, escapes and numbers. The order of keys is part of the prompt.
+func TestTheStateSurvivesOtherSpellingsOfSchemasAndArguments(t *testing.T) {
+	const first = `{"tools":[{"name":"look","input_schema":{"type":"object","properties":{"é":{"maximum":10}}}}],"system":"S","messages":[` +
+		`{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"look","input":{"é":1,"path":"a/b"}},` +
+		`{"type":"server_tool_use","id":"t2","name":"web_search","input":{"n":2}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"c"}]}]}`
+	const later = `}]},{"role":"assistant","content":"d"},{"role":"assistant","content":"e"},{"role":"user","content":"f"}]}`
+	grown := strings.TrimSuffix(first, "}]}]}") + later
+	res, _ := anchoredWith(t, first, Options{})
+	for _, tt := range []struct {
+		name, old, new string
+		anchor         Anchor
+	}{
+		{"as it was", "", "", AnchorState},
+		{"spaces in the schema", `{"type":"object","properties":`, "{ \"type\": \"object\",\n\"properties\" : ", AnchorState},
+		{"an escape in the schema", `"properties":{"é"`, `"properties":{"\u00e9"`, AnchorState},
+		{"a number in the schema", `"maximum":10`, `"maximum":1e1`, AnchorState},
+		{"the schema's keys in another order", `{"type":"object","properties":{"é":{"maximum":10}}}`, `{"properties":{"é":{"maximum":10}},"type":"object"}`, AnchorReply},
+		{"spaces in arguments", `{"é":1,"path":"a/b"}`, `{"é": 1, "path": "a/b"}`, AnchorState},
+		{"escapes in arguments", `{"é":1,"path":"a/b"}`, `{"\u00e9":1,"path":"a\/b"}`, AnchorState},
+		{"a number in arguments", `{"é":1,`, `{"é":1.0,`, AnchorState},
+		{"arguments in another order", `{"é":1,"path":"a/b"}`, `{"path":"a/b","é":1}`, AnchorReply},
+		{"another number in arguments", `{"é":1,`, `{"é":1.5,`, AnchorReply},
+		{"a number of a server's tool", `{"n":2}`, `{"n": 2.0}`, AnchorState},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := strings.Replace(grown, tt.old, tt.new, 1)
+			if next, _ := anchoredWith(t, in, Options{State: res.State}); next.Anchor != tt.anchor {
+				t.Errorf("anchor %q, want %q, for\n%s", next.Anchor, tt.anchor, in)
+			}
+		})
+	}
+}
+
 func TestTheStateRemembersOlderEndsForAFork(t *testing.T) {
 	opts := Options{}
 	var marks string
@@ -95,6 +129,45 @@ func TestTheStateRemembersOlderEndsForAFork(t *testing.T) {
 	res, got := anchoredWith(t, fork, opts)
 	if got != "s0 2.0 6.0" || res.Anchor != AnchorState {
 		t.Errorf("marks %s, anchor %q", got, res.Anchor)
+	}
+}
+
+// Whoever keeps the marks and asks for them to be respected gets the state of those.
+func TestAMarkedConversationThatIsRespectedHasAState(t *testing.T) {
+	anchor := func(in string, opts Options) (*Result, string) {
+		opts.Strategy, opts.Model = StrategyAnchored, "claude-opus-5"
+		return place(t, anthropic, in, opts)
+	}
+	first, marked := anchor(native(staticAlone, "", "u a u"), Options{})
+	again, out := anchor(marked, Options{Existing: ExistingRespect, SplitSystem: true, StaticSystem: "Be"})
+	if out != marked || len(again.Skipped) > 0 {
+		t.Errorf("skipped %v, changed to %s", again.Skipped, out)
+	}
+	plain, _ := anchor(marked, Options{Existing: ExistingRespect})
+	if diff := cmp.Diff(first.State, plain.State); diff != "" {
+		t.Errorf("the state of the same marks (-placed +respected):\n%s", diff)
+	}
+	// It serves the next request, and one that is respected itself passes it on.
+	next := native(staticAlone, "", "u a u c1 r1 a u")
+	if res, _ := anchor(next, Options{State: plain.State}); res.Anchor != AnchorState {
+		t.Errorf("anchor %q", res.Anchor)
+	}
+	_, theirs := place(t, anthropic, next, Options{})
+	passed, _ := anchor(theirs, Options{State: plain.State, Existing: ExistingRespect})
+	if passed.Anchor != AnchorState || passed.StateVerdict != seal.Unverified {
+		t.Errorf("anchor %q, verdict %q", passed.Anchor, passed.StateVerdict)
+	}
+	if res, _ := anchor(native(staticAlone, "", "u a u c1 r1 a u a u"), Options{State: passed.State}); res.Anchor != AnchorState {
+		t.Errorf("one request later: anchor %q", res.Anchor)
+	}
+	// Nothing is marked among the messages.
+	head := strings.Replace(marked, `"messages":`, `"messages":[{"role":"user","content":"x"}],"x":`, 1)
+	if res, _ := anchor(head, Options{Existing: ExistingRespect}); len(res.State) > 0 {
+		t.Error("a state of no end")
+	}
+	automatic := `{"cache_control":{"type":"ephemeral"},"messages":[{"role":"user","content":"a"}]}`
+	if res, _ := anchor(automatic, Options{Existing: ExistingRespect}); len(res.State) == 0 {
+		t.Error("no state of a request that is marked as a whole")
 	}
 }
 

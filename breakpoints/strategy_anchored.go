@@ -248,14 +248,12 @@ func (p *placer) grid(last site) []site {
 // the system prompt, and takes its mark as soon as it is there: a prefix is stored
 // only when it is new.
 func (p *placer) headEnd(system []site, last site) []site {
-	for i := last.message; i >= p.first; i-- {
-		for b := len(p.c.Messages[i].Blocks) - 1; b >= 0; b-- {
-			if p.c.Messages[i].Blocks[b].Kind != conversation.KindCompaction {
-				continue
-			}
-			if at, reason := p.siteOf(i, b); reason == "" && at.before(last) {
-				return []site{at}
-			}
+	for _, block := range slices.Backward(p.found.compactions) {
+		if block.Message > last.message || block.Message < p.first {
+			continue
+		}
+		if at, reason := p.siteOf(block.Message, block.Block); reason == "" && at.before(last) {
+			return []site{at}
 		}
 	}
 	rows := p.opts.HeadMessages

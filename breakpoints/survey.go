@@ -89,6 +89,8 @@ type survey struct {
 	programmatic map[conversation.Ref]bool
 	// newest is the message of the newest user request, -1 when there is none.
 	newest int
+	// compactions are the compaction blocks of the messages, in order.
+	compactions []conversation.Ref
 }
 
 // look surveys the conversation.
@@ -108,6 +110,9 @@ func look(c *conversation.Conversation) survey {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		for b := range m.Blocks {
+			if m.Blocks[b].Kind == conversation.KindCompaction {
+				s.compactions = append(s.compactions, conversation.Ref{Message: i, Block: b})
+			}
 			s.block(&m.Blocks[b], i, b)
 			s.caller(&m.Blocks[b], conversation.Ref{Message: i, Block: b}, calls)
 		}

@@ -27,7 +27,7 @@ func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result 
 	j.warn(applied, after.Tokens)
 	r.TokensAfter, r.MessagesAfter = after.Tokens, len(applied.From)
 	r.Rung, r.FirstChanged = s.rung, firstChangedIndex(rewrite, j.c)
-	r.Change = j.change(rewrite, r.TokensBefore, after.Tokens, s.body != "")
+	r.Change = j.change(rewrite, r.TokensBefore, after.Tokens)
 	if s.body != "" {
 		r.Removed = j.removed()
 		r.Round, result.Summary = j.round(), s.body
@@ -105,10 +105,11 @@ func (j *job) assemble(rewrite *conversation.Rewrite, s summary) {
 		j.applyThinking(rewrite, firstChanged(rewrite, j.c))
 		return
 	}
+	at := j.rows[j.layout.head].index
 	if j.addsNote() {
+		j.unnoted = j.readable(rewrite, at)
 		j.applyNote(rewrite)
 	}
-	at := j.rows[j.layout.head].index
 	j.applyThinking(rewrite, min(firstChanged(rewrite, j.c), at-1))
 	rewrite.Insert(at, conversation.NewMessage{
 		Role: j.summaryRole(), Text: frameSummary(s.body, j.round(), j.trace(messagesFrom(rewrite.Apply(), at))),

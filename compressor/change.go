@@ -20,53 +20,69 @@ type Change struct {
 }
 
 // change measures a finished rewrite.
-func (j *job) change(rewrite *conversation.Rewrite, before, after int, summarized bool) *Change {
-	c := &Change{Kept: j.sizes.tools.Tokens(), Saved: before - after, Turns: j.answers()}
-	if rewrite.System() == nil {
-		c.Kept += j.sizes.system.Tokens()
-		for i := range firstChangedIndex(rewrite, j.c) {
-			c.Kept += j.counts.Messages[i]
-		}
-	}
-	c.Kept = min(c.Kept, after)
+func (j *job) change(rewrite *conversation.Rewrite, before, after int) *Change {
+	c := &Change{Kept: min(j.readable(rewrite, len(j.c.Messages)), after), Saved: before - after, Turns: j.answers()}
 	c.Rewritten = after - c.Kept
-	if summarized && j.addsNote() {
-		c.Head = j.headTokens()
-	}
+	c.Head = max(j.unnoted-c.Kept, 0)
 	return c
 }
 
-// plannedChange is the change to expect of a summary that fills its budget.
+// plannedChange is the change to expect of a summary that fills its budget. What
+// stays readable is read off the rewrite that such a summary would be part of.
 func (j *job) plannedChange() *Change {
-	c := &Change{Kept: j.sizes.tools.Tokens(), Turns: j.answers(), Planned: true}
-	after := c.Kept + j.sizes.system.Tokens()
+	scratch, report := *j, *j.report
+	scratch.report = &report
+	c := &Change{Turns: j.answers(), Planned: true}
+	var planned summary
+	after := j.sizes.tools.Tokens() + j.sizes.system.Tokens()
+	if !j.layout.pruneOnly {
+		if budget := j.summaryRequest().Budget; budget > 0 {
+			planned.body = "planned"
+			after += budget
+		} else { // no summary would be smaller than what it stands for
+			scratch.layout.pruneOnly = true
+		}
+	}
 	for r := range j.rows {
-		if j.keptRow(r) {
+		if scratch.keptRow(r) {
 			after += j.rows[r].cost
 		}
 	}
-	summarized := !j.layout.pruneOnly
-	if summarized {
-		after += j.summaryRequest().Budget
-	}
+	rewrite := conversation.NewRewrite(j.c)
+	scratch.assemble(rewrite, planned)
 	c.Saved = max(j.counts.Tokens-after, 0)
-	switch {
-	case summarized && j.addsNote():
-		c.Head = j.headTokens()
-	case summarized:
-		c.Kept += j.headTokens()
-	}
-	c.Rewritten = max(after-c.Kept, 0)
+	c.Kept = min(scratch.readable(rewrite, len(j.c.Messages)), after)
+	c.Rewritten = after - c.Kept
+	c.Head = max(scratch.unnoted-c.Kept, 0)
 	return c
 }
 
-// headTokens is the system prompt with the protected head.
-func (j *job) headTokens() int {
-	sum := j.sizes.system.Tokens()
-	for r := range j.layout.head {
-		sum += j.rows[r].cost
+// readable is how many tokens stand before the first change, and before message
+// limit.
+func (j *job) readable(rewrite *conversation.Rewrite, limit int) int {
+	sum := j.sizes.tools.Tokens()
+	if e := rewrite.System(); e != nil && !j.addsBlock(j.c.System, e) {
+		return sum
+	}
+	sum += j.sizes.system.Tokens()
+	if rewrite.System() != nil {
+		return sum
+	}
+	first := firstChangedIndex(rewrite, j.c)
+	if first < limit && len(rewrite.Inserted(first)) == 0 && j.addsBlock(&j.c.Messages[first], rewrite.Message(first)) {
+		first++
+	}
+	for i := range min(first, limit) {
+		sum += j.counts.Messages[i]
 	}
 	return sum
+}
+
+// addsBlock reports whether an edit does nothing but add a block at a message's end,
+// which leaves the blocks before it as they were; text added to a string does not.
+func (j *job) addsBlock(m *conversation.Message, e *conversation.MessageEdit) bool {
+	listed := m.Shape == conversation.ShapeList || j.c.Format == conversation.FormatTyped
+	return listed && e.Append != "" && !e.Drop && len(e.Results) == 0 && len(e.EditedBlocks()) == 0
 }
 
 // answers counts the model's answers: runs of assistant messages.
@@ -81,15 +97,10 @@ func (j *job) answers() int {
 }
 
 // unchanged is the change that a caller sees who gets the compressed prefix of last
-// time again: none, but for what was added since.
+// time again: none. What was added since stands behind that prefix and changes
+// nothing of it.
 func (t *takeover) unchanged() *Change {
-	c := &Change{Kept: t.next.counts.Tokens, Saved: t.counts.Tokens - t.next.counts.Tokens, Turns: t.answers()}
-	for k, i := range t.from {
-		if i >= t.found.Length {
-			c.Kept -= t.next.counts.Messages[k]
-		}
-	}
-	return c
+	return &Change{Kept: t.next.counts.Tokens, Saved: t.counts.Tokens - t.next.counts.Tokens, Turns: t.answers()}
 }
 
 // frontMessages is how many messages behind the system prompt compressions keep

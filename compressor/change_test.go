@@ -1,6 +1,7 @@
 package compressor
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/elbowroom/elbowroom/conversation"
@@ -37,6 +38,13 @@ func TestTheChangeIsThatOfInputAndResult(t *testing.T) {
 				t.Errorf("%s: %+v of a result of %d tokens", f.Name, change, counted.Tokens)
 			}
 			equal := counted.Tools
+			if systemText(c) != systemText(after) && c.System.Shape == conversation.ShapeList { // the note is a block of its own
+				before, err := sharedCounter.Count(t.Context(), c, model)
+				if err != nil {
+					t.Fatal(err)
+				}
+				equal += before.System
+			}
 			if systemText(c) == systemText(after) {
 				equal += counted.System
 				for i := range after.Messages {
@@ -49,7 +57,7 @@ func TestTheChangeIsThatOfInputAndResult(t *testing.T) {
 			if change.Kept != equal {
 				t.Errorf("%s, note %v: %d tokens kept, the results begin with the same %d", f.Name, note, change.Kept, equal)
 			}
-			if noted := note == SystemNoteAppend && r.Summary != "" && !c.Bare && systemText(c) != ""; noted && (change.Head == 0 || change.Kept > counted.Tools) {
+			if noted := note == SystemNoteAppend && r.Summary != "" && !c.Bare && systemText(c) != ""; noted && change.Head == 0 {
 				t.Errorf("%s: the note's cost is missing in %+v", f.Name, change)
 			}
 		}
@@ -108,5 +116,95 @@ func TestTheSecondCompressionKeepsTheHeadReadable(t *testing.T) {
 	second := compress(t, e, req)
 	if c := second.Report.Change; second.Report.FirstChanged != 3 || c.Head != 0 || c.Kept < first.Report.Change.Head {
 		t.Errorf("the second compression changes message %d, %+v", second.Report.FirstChanged, c)
+	}
+}
+
+// The note is a block of its own behind a list: what stands before it can be read.
+func TestANoteBehindAListOfBlocksLeavesTheListReadable(t *testing.T) {
+	x := long("text")
+	rest := chat("u:first", "a:first", "u:"+x, "a:"+x, "u:"+x, "a:"+x, "u:"+x, "a:"+x, "u:q")
+	messages := rest[len(`{"model":"gpt-4o","messages":[`):]
+	prompt := conversation.Quote(long("prompt"))
+	for _, tt := range []struct {
+		name, json string
+		format     conversation.Format
+		readable   bool
+	}{
+		{"list", `{"system":[{"type":"text","text":` + prompt + `}],"messages":[` + messages, conversation.FormatAnthropicMessages, true},
+		{"string", `{"system":` + prompt + `,"messages":[` + messages, conversation.FormatAnthropicMessages, false},
+		{"list in a message", `{"messages":[{"role":"system","content":[{"type":"text","text":` + prompt + `}]},` + messages, conversation.FormatOpenAIChat, true},
+		{"string in a message", `{"messages":[{"role":"system","content":` + prompt + `},` + messages, conversation.FormatOpenAIChat, false},
+	} {
+		for _, plan := range []bool{false, true} {
+			c := parse(t, tt.format, tt.json)
+			r := compress(t, newTestEngine(t, note()), Request{Conversation: c, Model: gpt(1_000), Force: true, PlanOnly: plan, Policy: Policy{ProtectLastN: ptr(2)}})
+			change := r.Report.Change
+			if change == nil {
+				t.Fatalf("%s: %v", tt.name, r.Outcome)
+			}
+			counted, err := sharedCounter.Count(t.Context(), c, gpt(1_000))
+			if err != nil {
+				t.Fatal(err)
+			}
+			system, first := counted.System, 0
+			if c.System == nil {
+				system, first = counted.Messages[0], 1
+			}
+			head := counted.Messages[first] + counted.Messages[first+1]
+			want := Change{Kept: counted.Tools, Head: system + head}
+			if tt.readable {
+				want = Change{Kept: counted.Tools + system, Head: head}
+			}
+			if change.Kept != want.Kept || change.Head != want.Head {
+				t.Errorf("%s, plan %v: %+v, want %d kept and a head of %d", tt.name, plan, change, want.Kept, want.Head)
+			}
+		}
+	}
+}
+
+// A result in the head is shortened too, and what stands behind it is written anew.
+func TestAPlanKnowsWherePruningReachesTheHead(t *testing.T) {
+	x := long("text")
+	head := []string{"s:p", "u:first", "A:one", "t:one:" + long("result")}
+	for _, rest := range [][]string{
+		{"a:" + x, "u:" + x, "a:" + x, "u:" + x, "a:" + x, "u:" + x, "a:" + x, "u:q"}, // is summarized
+		{"a:" + x, "u:q", "a:e"}, // is too short for that
+	} {
+		words := slices.Concat(head, rest)
+		req := Request{
+			Conversation: parse(t, conversation.FormatOpenAIChat, chat(words...)), Model: gpt(1_000), Force: true, PlanOnly: true,
+			Policy: Policy{ProtectFirstN: ptr(4), ProtectLastN: ptr(2), SystemNote: noteless},
+		}
+		plan := compress(t, newTestEngine(t, note()), req)
+		req.PlanOnly = false
+		done := compress(t, newTestEngine(t, note()), req)
+		p, d := plan.Report.Change, done.Report.Change
+		if p == nil || d == nil || len(done.Report.Pruned) == 0 || done.Report.FirstChanged != 3 {
+			t.Fatalf("plan %v %+v, done %v %+v", plan.Outcome, plan.Report, done.Outcome, done.Report)
+		}
+		if p.Kept != d.Kept {
+			t.Errorf("%d messages: %d tokens kept by the plan, %d when it was done", len(words), p.Kept, d.Kept)
+		}
+	}
+}
+
+func TestNothingIsRewrittenWhereACompressionIsTakenOver(t *testing.T) {
+	e := newContinuousEngine(t, note())
+	words := []string{"s:p"}
+	for range 6 {
+		words = append(words, "u:"+long("text"), "a:"+long("text"))
+	}
+	words = append(words, "u:q")
+	req := Request{Model: gpt(4_000), Policy: Policy{ProtectFirstN: ptr(1), ProtectLastN: ptr(2)}}
+	for _, added := range [][]string{nil, {"a:" + long("answer"), "u:more"}} {
+		words = append(words, added...)
+		req.Conversation, req.Force = parse(t, conversation.FormatOpenAIChat, chat(words...)), added == nil
+		r := compress(t, e, req)
+		if r.Outcome != OutcomeCompressed || r.Report.Continuity.Hit != (added != nil) {
+			t.Fatalf("%v, continuity %+v", r.Outcome, r.Report.Continuity)
+		}
+		if c := r.Report.Change; c.Kept+c.Rewritten != r.Report.TokensAfter || added != nil && c.Rewritten != 0 {
+			t.Errorf("%+v of a result of %d tokens", c, r.Report.TokensAfter)
+		}
 	}
 }

@@ -116,6 +116,8 @@ type job struct {
 	prune    pruning
 	earlier  earlierSummary
 	state    state
+	// unnoted is what stays readable but for the note, 0 where none is added.
+	unnoted int
 }
 
 // Compress returns the decision on one conversation. Errors are [*ArgumentError]

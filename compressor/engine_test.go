@@ -37,6 +37,17 @@ var sharedCounter = tokens.NewCounter()
 
 func newTestEngine(t testing.TB, rungs ...summarizer.Summarizer) *Engine {
 	t.Helper()
+	return newEngineWith(t, false, rungs)
+}
+
+// newContinuousEngine takes earlier compressions over.
+func newContinuousEngine(t testing.TB, rungs ...summarizer.Summarizer) *Engine {
+	t.Helper()
+	return newEngineWith(t, true, rungs)
+}
+
+func newEngineWith(t testing.TB, continuity bool, rungs []summarizer.Summarizer) *Engine {
+	t.Helper()
 	memory, err := store.NewMemory(store.MemoryOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +59,7 @@ func newTestEngine(t testing.TB, rungs ...summarizer.Summarizer) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(Options{Counter: sharedCounter, Ladder: steps, Store: memory, Memo: memo.New(memo.DefaultBytes)})
+	e, err := New(Options{Counter: sharedCounter, Ladder: steps, Store: memory, Continuity: continuity, Memo: memo.New(memo.DefaultBytes)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,15 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/testdata"
-	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/extractive"
 	"github.com/elbowroom/elbowroom/summarizer/fidelity"
-	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
 )
 
@@ -211,18 +208,7 @@ func TestInventedNamesDoNotReachTheConversation(t *testing.T) {
 
 // After a compression was taken over, the report still counts the caller's messages.
 func TestFactsAreReportedInTheCallersIndices(t *testing.T) {
-	memory, err := store.NewMemory(store.MemoryOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	steps, err := ladder.New(ladder.Options{Rungs: []summarizer.Summarizer{&scripted{reply: "## Goal\n- go on"}}, Store: memory, Now: func() time.Time { return time.Unix(1_700_000_000, 0) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := New(Options{Counter: sharedCounter, Ladder: steps, Store: memory, Continuity: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := newContinuousEngine(t, &scripted{reply: "## Goal\n- go on"})
 	words := []string{"s:p"}
 	for i := range 12 {
 		words = append(words, fmt.Sprintf("u:berth %d is in plans/berth_%02d.md, %s", i, i, long("text")), "a:"+long("text"))

@@ -136,8 +136,8 @@ func (j *job) pruneRow(ctx context.Context, i int) prunedRow {
 				p.edits = append(p.edits, blockEdit{edit: e, ref: ref})
 			}
 		case conversation.KindToolUse:
-			if !j.rules.pruneToolArguments || j.prune.untouchable[ref] {
-				continue
+			if !j.rules.pruneToolArguments || j.prune.untouchable[ref] || m.Role == conversation.RoleSystem || m.Role == conversation.RoleUser {
+				continue // only the model calls; in another's message it is not ours to change
 			}
 			if e, ok := pruneArguments(ref, block); ok {
 				p.edits = append(p.edits, blockEdit{edit: e, ref: ref, input: true})

@@ -147,7 +147,7 @@ func (tr *trial) judged(conv *pb.Conversation, resp *pb.CompressResponse) answer
 	out := read(tr.t, tr.dialect, resp.GetConversation(), in)
 	c := Compression{
 		Input: in, Output: out, Outcome: resp.GetOutcome(), Report: resp.GetReport(), Summary: resp.GetSummary(),
-		TokensOnly: true, KeepThinking: true, Handoffs: in.summaries(),
+		TokensOnly: true, KeepThinking: true, Handoffs: in.Handoffs(),
 	}
 	report(tr.t, c.Check())
 	tr.t.Logf("%v: %d messages became %d, %d tokens %d (%s)", resp.GetOutcome(), in.Len(), out.Len(), resp.GetReport().GetTokensBefore(), resp.GetReport().GetTokensAfter(), resp.GetReport().GetReason())

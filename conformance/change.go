@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -54,6 +55,14 @@ func (d Dialect) compare(in, out *message) (ch change, why string) {
 // compareContent judges a changed content value.
 func (d Dialect) compareContent(ch *change, in, out *message) string {
 	switch {
+	case in.isSystem() && in.has("tool_result") && out.content.shape == shapeList:
+		// With results it is nobody's prompt: they are repaired, and it may get its note.
+		blocks, n := out.content.blocks, len(out.content.blocks)
+		isLast := func(b block) bool { return bytes.Equal(b.raw, blocks[n-1].raw) }
+		if n > 0 && blocks[n-1].kind == "text" && !slices.ContainsFunc(in.content.blocks, isLast) {
+			ch.note, blocks = blocks[n-1].text, blocks[:n-1]
+		}
+		return d.compareBlocks(ch, in.content.blocks, blocks)
 	case in.isSystem():
 		return compareNote(ch, &in.content, &out.content)
 	case d == OpenAI && in.isResult():

@@ -99,15 +99,13 @@ func (r *replica) ask(t *testing.T, h *history, conv *pb.Conversation, thorough 
 	if thorough {
 		in := read(t, h.dialect, conv, nil)
 		covered := int(resp.GetReport().GetContinuity().GetMessagesCovered())
-		for _, f := range in.judge().faults {
-			if f.index >= covered && covered > 0 && resp.GetSummary() != "" {
-				return resp
-			}
+		if covered > 0 && resp.GetSummary() != "" && in.LastFault() >= covered {
+			return resp
 		}
 		out := read(t, h.dialect, resp.GetConversation(), in)
 		check := &Compression{
 			Input: in, Output: out, Outcome: resp.GetOutcome(), Report: resp.GetReport(), Summary: resp.GetSummary(),
-			Handoffs: in.summaries(), KeepThinking: true,
+			Handoffs: in.Handoffs(), KeepThinking: true,
 		}
 		report(t, check.Check())
 	}

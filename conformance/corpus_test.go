@@ -41,7 +41,7 @@ func subjects(t testing.TB) []subject {
 			s.model = "claude-sonnet-4-5"
 		}
 		s.in = read(t, d, s.conv, nil)
-		typed := subject{name: f.Name + "/typed", dialect: Typed, model: s.model, conv: typedConversation(s.in)}
+		typed := subject{name: f.Name + "/typed", dialect: Typed, model: s.model, conv: TypedForm(s.in)}
 		typed.in = read(t, Typed, typed.conv, nil)
 		corpus.list = append(corpus.list, s, typed)
 	}
@@ -142,7 +142,7 @@ func (w *wire) everyRPC(t *testing.T, s subject, with setting) {
 func (s subject) compression(resp *pb.CompressResponse, out *Transcript) *Compression {
 	return &Compression{
 		Input: s.in, Output: out, Outcome: resp.GetOutcome(), Report: resp.GetReport(), Summary: resp.GetSummary(),
-		Handoffs: s.in.summaries(), KeepThinking: true, // sonnet 4.5 is unbound, gpt-4o signs nothing
+		Handoffs: s.in.Handoffs(), KeepThinking: true, // sonnet 4.5 is unbound, gpt-4o signs nothing
 	}
 }
 

@@ -50,6 +50,7 @@ func (e *Edits) Check() []Violation {
 		{pb.Section_SECTION_TOOLS, before.tools.elements, after.tools.elements},
 		{pb.Section_SECTION_SYSTEM, before.systemElements(before), after.systemElements(before)},
 		{pb.Section_SECTION_MESSAGES, before.list.elements, after.list.elements},
+		{pb.Section_SECTION_BODY, before.bodyElements(), after.bodyElements()},
 	}
 	for _, s := range sections {
 		got, err := follow(s.section, e.Edits, s.in, func(edit *pb.Edit) []byte {
@@ -102,6 +103,15 @@ func (e *Edits) typed(f *findings) {
 }
 
 func equal[M proto.Message](a, b M) bool { return proto.Equal(a, b) }
+
+// bodyElements are the value of the cache_control of the request as a whole, where it has
+// one.
+func (t *Transcript) bodyElements() [][]byte {
+	if mark := t.body.get("cache_control"); !isNull(mark) {
+		return [][]byte{mark}
+	}
+	return nil
+}
 
 // systemElements are the blocks of a top-level system prompt, or the whole value
 // as one element where it was written as a string before.

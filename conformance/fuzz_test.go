@@ -14,6 +14,7 @@ import (
 	"github.com/elbowroom/elbowroom/conversation"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 	"github.com/elbowroom/elbowroom/internal/memo"
+	"github.com/elbowroom/elbowroom/internal/testutil/wild"
 	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer"
 	"github.com/elbowroom/elbowroom/summarizer/extractive"
@@ -115,34 +116,34 @@ func protoReport(r *compressor.Report, outcome compressor.Outcome) *pb.Compressi
 }
 
 // randomRequest draws a policy and what else a caller may set.
-func randomRequest(d *dice, b *bench) compressor.Request {
+func randomRequest(d *wild.Dice, b *bench) compressor.Request {
 	req := compressor.Request{
-		Force: true, ContextWindow: []int{400, 2_000, 16_000, 200_000}[d.roll(4)],
-		Model: b.registry.Lookup([]string{"gpt-4o", "claude-sonnet-4-5", "claude-opus-5-5", "nobody-knows"}[d.roll(4)]),
+		Force: true, ContextWindow: []int{400, 2_000, 16_000, 200_000}[d.Roll(4)],
+		Model: b.registry.Lookup([]string{"gpt-4o", "claude-sonnet-4-5", "claude-opus-5-5", "nobody-knows"}[d.Roll(4)]),
 	}
-	if d.once(3) {
-		req.Policy.ProtectFirstN = new(d.roll(6))
+	if d.Once(3) {
+		req.Policy.ProtectFirstN = new(d.Roll(6))
 	}
-	if !d.once(3) {
-		req.Policy.ProtectLastN = new(d.roll(25))
+	if !d.Once(3) {
+		req.Policy.ProtectLastN = new(d.Roll(25))
 	}
-	if d.once(4) {
-		req.Policy.TargetTokens = new(50 + d.roll(2000))
+	if d.Once(4) {
+		req.Policy.TargetTokens = new(50 + d.Roll(2000))
 	}
-	if d.once(4) {
+	if d.Once(4) {
 		req.Policy.Alternation = new(compressor.AlternationStrict)
 	}
-	if d.once(3) {
-		req.Policy.Thinking = new(compressor.Thinking(d.roll(3)))
+	if d.Once(3) {
+		req.Policy.Thinking = new(compressor.Thinking(d.Roll(3)))
 	}
-	if d.once(4) {
+	if d.Once(4) {
 		req.Policy.SystemNote = new(compressor.SystemNoteNone)
 	}
-	if d.once(4) {
-		req.Policy.SummaryMinTokens = new(d.roll(400))
+	if d.Once(4) {
+		req.Policy.SummaryMinTokens = new(d.Roll(400))
 	}
-	if d.once(4) {
-		req.Policy.PruneOverChars = new(1 + d.roll(400))
+	if d.Once(4) {
+		req.Policy.PruneOverChars = new(1 + d.Roll(400))
 	}
 	return req
 }
@@ -161,19 +162,19 @@ func fuzzCompress(f *testing.F, d Dialect) {
 	}
 	b := newBench(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d1 := &dice{data: data}
+		d1 := &wild.Dice{Data: data}
 		req := randomRequest(d1, b)
-		g := &generator{dice: d1, anthropic: d == Anthropic}
-		text := g.conversation()
-		if d1.once(4) {
-			text = d1.mutate(text)
+		g := &wild.Generator{Dice: d1, Anthropic: d == Anthropic}
+		text := g.Conversation()
+		if d1.Once(4) {
+			text = d1.Mutate(text)
 		}
 		compressThenCheck(t, b, d, text, req, d1)
 	})
 }
 
 // compressThenCheck compresses, checks, and compresses the result once more.
-func compressThenCheck(t *testing.T, b *bench, d Dialect, text string, req compressor.Request, choices *dice) {
+func compressThenCheck(t *testing.T, b *bench, d Dialect, text string, req compressor.Request, choices *wild.Dice) {
 	t.Helper()
 	input, err := Read(d, []byte(text))
 	if err != nil {
@@ -182,8 +183,8 @@ func compressThenCheck(t *testing.T, b *bench, d Dialect, text string, req compr
 		_, _, _ = b.run(d, text, req)
 		return
 	}
-	if choices.once(4) && input.Len() > 0 {
-		req.Pinned = []int{choices.roll(input.Len())}
+	if choices.Once(4) && input.Len() > 0 {
+		req.Pinned = []int{choices.Roll(input.Len())}
 	}
 	out, result, err := b.run(d, text, req)
 	var refused *compressor.RefusedError
@@ -199,7 +200,7 @@ func compressThenCheck(t *testing.T, b *bench, d Dialect, text string, req compr
 	}
 	c := Compression{
 		Input: input, Output: output, Outcome: pb.Outcome(result.Outcome), Report: protoReport(&result.Report, result.Outcome),
-		Summary: result.Summary, Handoffs: input.summaries(), TokensOnly: true,
+		Summary: result.Summary, Handoffs: input.Handoffs(), TokensOnly: true,
 		Strict: req.Policy.Alternation != nil && *req.Policy.Alternation == compressor.AlternationStrict && !warned(result, "ALTERNATION"),
 		NoNote: req.Policy.SystemNote != nil && *req.Policy.SystemNote == compressor.SystemNoteNone,
 	}
@@ -240,15 +241,4 @@ func warned(result *compressor.Result, code string) bool {
 		}
 	}
 	return false
-}
-
-// summaries finds messages that begin as a summary of the service does.
-func (t *Transcript) summaries() []int {
-	var out []int
-	for i, m := range t.messages {
-		if len(m.content.blocks) == 1 && bytes.HasPrefix([]byte(m.content.blocks[0].text), []byte("[ELBOWROOM CONTEXT SUMMARY")) {
-			out = append(out, i)
-		}
-	}
-	return out
 }

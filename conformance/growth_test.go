@@ -125,7 +125,7 @@ func checkUpdated(t *testing.T, first, second *pb.CompressResponse, out, after *
 			t.Errorf("the earlier summary is still there, at message %d", i)
 		}
 	}
-	if n := len(after.summaries()); n != 1 {
+	if n := len(after.Handoffs()); n != 1 {
 		t.Errorf("%d summaries in the output", n)
 	}
 	if was, is := systemText(out), systemText(after); was != is {
@@ -187,7 +187,7 @@ func TestFiveChainedCompressionsStayBounded(t *testing.T) {
 						t.Errorf("part %d: a summary of %d tokens, the budget is %d", part, r.GetSummaryTokens(), r.GetSummaryBudgetTokens())
 					}
 				}
-				if n := len(out.summaries()); n > 1 {
+				if n := len(out.Handoffs()); n > 1 {
 					t.Errorf("part %d: %d summaries", part, n)
 				}
 			}

@@ -52,11 +52,22 @@ func (t *Transcript) Faults() []Violation {
 	return f.list
 }
 
+// LastFault is the index of the last message that calls, results, roles or texts are at
+// fault in, -1 for none. On a continuity hit the messages behind the compressed ones stay
+// as they are, so that an answer is judged only where none of them is.
+func (t *Transcript) LastFault() int {
+	last := -1
+	for _, found := range t.judge().faults {
+		last = max(last, found.index)
+	}
+	return last
+}
+
 // judge finds every fault of a transcript.
 func (t *Transcript) judge() legality {
 	j := judge{t: t, lastAssistant: -1}
 	for i, m := range t.messages {
-		if m.role == "assistant" {
+		if m.takesTurn() {
 			j.lastAssistant = i
 		}
 	}
@@ -87,6 +98,7 @@ type judge struct {
 	answered map[string]bool
 	legacy   []int // waiting function_calls
 	text     bool  // a user turn has begun with something else than a result
+	passed   bool  // a user's message without results stands behind the open calls
 	spoken   bool  // some message that is not a system prompt was seen
 }
 
@@ -126,6 +138,13 @@ func (j *judge) contents(i int, m *message) {
 		j.blanks(i, m)
 		j.server(i, m)
 	}
+}
+
+// takesTurn says that the message is the model's: an assistant's, or one that calls
+// tools under a role that nobody documents. A call in the message of a user or of the
+// system is none, and no repair is listed for it.
+func (m *message) takesTurn() bool {
+	return m.role == "assistant" || !known(m) && !m.isResult() && (len(m.calls) > 0 || m.has("tool_use"))
 }
 
 // known says that the role is one that providers document; a message of another
@@ -177,30 +196,39 @@ func (j *judge) server(i int, m *message) {
 // openAI follows calls and results of OpenAI and typed messages: results are
 // messages of their own directly after the calls.
 func (j *judge) openAI(i int, m *message) {
-	if m.isResult() {
-		if j.t.dialect == OpenAI {
-			j.result(i, m.answers, m.legacy)
-			return
-		}
+	if m.isResult() && j.t.dialect == OpenAI {
+		j.result(i, m.answers, m.legacy)
+		return
+	}
+	// In the typed form results in the message of a user answer, too.
+	if m.isResult() || j.t.dialect == Typed && !m.takesTurn() && m.has("tool_result") {
+		answers, more := false, false
 		for b := range m.content.blocks {
 			if blk := &m.content.blocks[b]; blk.kind == "tool_result" {
-				j.result(i, spellings(blk.id), false)
+				answers = j.result(i, spellings(blk.id), false) || answers
+			} else {
+				more = true
 			}
+		}
+		if !m.isResult() && !answers && more {
+			j.close(i) // without the results somebody else speaks between
 		}
 		return
 	}
 	j.close(i)
-	for _, c := range m.calls {
-		j.call(i, c.raw, c.ids, c.legacy)
+	if m.takesTurn() {
+		for _, c := range m.calls {
+			j.call(i, c.raw, c.ids, c.legacy)
+		}
 	}
 	if j.t.dialect != Typed {
 		return
 	}
 	for b := range m.content.blocks {
-		switch blk := &m.content.blocks[b]; blk.kind {
-		case "tool_use":
+		switch blk := &m.content.blocks[b]; {
+		case blk.kind == "tool_use" && m.takesTurn():
 			j.call(i, blk.raw, spellings(blk.id), false)
-		case "tool_result":
+		case blk.kind == "tool_result":
 			j.fault(faultOrphanResult, i, blk.id)
 		}
 	}
@@ -209,9 +237,9 @@ func (j *judge) openAI(i int, m *message) {
 // anthropic follows calls and results of Anthropic messages. Adjacent messages
 // of one role are one turn; the results open the user turn after the calls.
 func (j *judge) anthropic(i int, m *message) {
-	switch m.role {
-	case "assistant":
-		if i == 0 || j.t.messages[i-1].role != "assistant" {
+	switch {
+	case m.takesTurn():
+		if i == 0 || !j.t.messages[i-1].takesTurn() {
 			j.close(i)
 		}
 		for b := range m.content.blocks {
@@ -222,8 +250,9 @@ func (j *judge) anthropic(i int, m *message) {
 				j.call(i, blk.raw, []string{blk.id}, false)
 			}
 		}
-		j.text = false
-	case "user":
+		j.text, j.passed = false, false
+	case m.role == "user":
+		j.passed = !m.has("tool_result")
 		for b := range m.content.blocks {
 			blk := &m.content.blocks[b]
 			if blk.kind != "tool_result" {
@@ -236,9 +265,11 @@ func (j *judge) anthropic(i int, m *message) {
 			j.result(i, []string{blk.id}, false)
 		}
 	default:
-		if !m.has("tool_result") {
+		if !m.has("tool_result") || j.passed {
 			j.close(i)
-			return
+			if !m.has("tool_result") {
+				return
+			}
 		}
 		// No provider takes the role; its results still belong to their calls.
 		for b := range m.content.blocks {
@@ -274,24 +305,24 @@ func (j *judge) call(i int, raw []byte, ids []string, legacy bool) {
 	}
 }
 
-// result finds the call that a result answers.
-func (j *judge) result(i int, ids []string, legacy bool) {
+// result finds the call that a result answers, and reports whether there is one.
+func (j *judge) result(i int, ids []string, legacy bool) bool {
 	if len(ids) == 0 {
 		ids = []string{""}
 	}
 	id := ids[0]
 	if !j.open {
 		j.fault(faultOrphanResult, i, id)
-		return
+		return false
 	}
 	if legacy {
 		if len(j.legacy) > 0 {
 			j.calls[j.legacy[0]].done = true
 			j.legacy = j.legacy[1:]
-			return
+			return true
 		}
 		j.fault(faultOrphanResult, i, "")
-		return
+		return false
 	}
 	known := false
 	for _, id := range ids {
@@ -304,7 +335,7 @@ func (j *judge) result(i int, ids []string, legacy bool) {
 			j.calls[waiting[0]].done = true
 			j.answered[id] = true
 			j.byID[id] = waiting[1:]
-			return
+			return true
 		}
 		known = known || j.answered[id]
 	}
@@ -313,6 +344,7 @@ func (j *judge) result(i int, ids []string, legacy bool) {
 	} else {
 		j.fault(faultOrphanResult, i, id)
 	}
+	return false
 }
 
 // close ends the open turn before message i.

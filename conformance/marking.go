@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"strings"
 
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 )
@@ -18,6 +19,12 @@ type Marking struct {
 	// Kept is set when existing marks were respected: the input's own faults are
 	// then nobody else's.
 	Kept bool
+	// PartsOfResults is set for the typed form with a layout that has its marks on the
+	// text parts of a tool's message.
+	PartsOfResults bool
+	// Split is set when the caller allowed the first text of the system prompt to be
+	// parted in two.
+	Split bool
 }
 
 // Check lists every broken promise: marks that a provider would refuse, marks
@@ -25,6 +32,13 @@ type Marking struct {
 func (m *Marking) Check() []Violation {
 	var f findings
 	placed := m.Output.marks()
+	if m.PartsOfResults && m.Output.dialect == Typed {
+		for i := range placed {
+			if placed[i].wrong == partOfResult {
+				placed[i].wrong = ""
+			}
+		}
+	}
 	if !m.Kept {
 		judgeMarks(&f, placed)
 	}
@@ -41,6 +55,9 @@ type place struct {
 	wrong   string // why it may not stand there, "" for a legal place
 	auto    bool   // top-level cache_control
 }
+
+// partOfResult is a place that only some layouts have.
+const partOfResult = "a part of a tool result"
 
 // marks lists the breakpoints in the order tools, system, messages.
 func (t *Transcript) marks() []place {
@@ -132,7 +149,7 @@ func (t *Transcript) contentMarks(c *content, section pb.Section, index int, pro
 		}
 		for j := range nested.blocks {
 			if mark := markOf(&nested.blocks[j].object); !isNull(mark) {
-				out = append(out, place{section, index, isHour(mark), "a part of a tool result", false})
+				out = append(out, place{section, index, isHour(mark), partOfResult, false})
 			}
 		}
 	}
@@ -190,20 +207,43 @@ func (m *Marking) nothingElse(f *findings) {
 		return
 	}
 	if !in.bare {
-		compareSides(f, in, out)
+		m.compareSides(f, in, out)
 	}
 	if !sameGlue(in.list.glue, out.list.glue) {
 		f.add(RuleMarks, -1, "the bytes between messages differ")
 	}
 	for i := range in.messages {
+		if in.messages[i].isSystem() && m.split(in.messages[i], out.messages[i]) {
+			continue
+		}
 		if why := unmarkedMessage(in.messages[i].raw, out.messages[i].raw); why != "" {
 			f.add(RuleMarks, i, "%s", why)
 		}
 	}
 }
 
+// split reports whether a system prompt differs by one text that became two, as was
+// allowed: together they say what it said.
+func (m *Marking) split(in, out *message) bool {
+	if !m.Split || len(out.content.blocks) != len(in.content.blocks)+1 {
+		return false
+	}
+	said := func(of *message) string {
+		var text strings.Builder
+		for i := range of.content.blocks {
+			if b := &of.content.blocks[i]; b.hasText {
+				text.WriteString(b.text)
+			} else {
+				text.Write(b.raw)
+			}
+		}
+		return text.String()
+	}
+	return said(in) == said(out)
+}
+
 // compareSides compares what stands beside the messages.
-func compareSides(f *findings, in, out *Transcript) {
+func (m *Marking) compareSides(f *findings, in, out *Transcript) {
 	a, b := withoutMark(&in.body), withoutMark(&out.body)
 	if len(a) != len(b) {
 		f.add(RuleMarks, -1, "the body's keys differ")
@@ -220,6 +260,7 @@ func compareSides(f *findings, in, out *Transcript) {
 					f.add(RuleMarks, n, "tool: %s", why)
 				}
 			}
+		case a[i].key == "system" && in.system != nil && out.system != nil && m.split(in.system, out.system):
 		case a[i].key == "system" && in.system != nil && out.system != nil:
 			if why := unmarkedContent(a[i].value, b[i].value); why != "" {
 				f.add(RuleMarks, -1, "system: %s", why)

@@ -174,7 +174,7 @@ func (t *Transcript) newestRequest(handoffs []int) int {
 			continue
 		}
 		for b := range m.content.blocks {
-			if blk := &m.content.blocks[b]; blk.kind != "tool_result" && !blk.isBlank() {
+			if blk := &m.content.blocks[b]; blk.kind != "tool_result" && !blk.isBlank() && !blk.isThinking() && !blk.isCall() {
 				return i
 			}
 		}

@@ -99,7 +99,7 @@ func (h *history) chain(t *testing.T, w *wire, rung pb.Rung) {
 		out := read(t, h.dialect, resp.GetConversation(), in)
 		report(t, (&Compression{
 			Input: in, Output: out, Outcome: resp.GetOutcome(), Report: resp.GetReport(), Summary: resp.GetSummary(),
-			Handoffs: in.summaries(), KeepThinking: true, TokensOnly: true,
+			Handoffs: in.Handoffs(), KeepThinking: true, TokensOnly: true,
 		}).Check())
 		text := resp.GetConversation().GetNative().GetJson()
 		if !strings.Contains(text, said("user", plantedRule(round))) {

@@ -216,7 +216,7 @@ func (s *stand) whole(t *testing.T, req *pb.CompressRequest, resp *pb.CompressRe
 	out = read(t, s.dialect, resp.GetConversation(), in)
 	report(t, (&Compression{
 		Input: in, Output: out, Outcome: resp.GetOutcome(), Report: resp.GetReport(), Summary: resp.GetSummary(),
-		Pinned: req.GetPinned(), Handoffs: in.summaries(), KeepThinking: true,
+		Pinned: req.GetPinned(), Handoffs: in.Handoffs(), KeepThinking: true,
 	}).Check())
 	return in, out
 }

@@ -35,6 +35,20 @@ type Transcript struct {
 // Len is the number of messages.
 func (t *Transcript) Len() int { return len(t.messages) }
 
+// Handoffs lists the messages that begin as a summary of the service does, by index.
+func (t *Transcript) Handoffs() []int {
+	var out []int
+	for i, m := range t.messages {
+		if len(m.content.blocks) == 1 && strings.HasPrefix(m.content.blocks[0].text, "[ELBOWROOM CONTEXT SUMMARY") {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Legal reports whether a provider would take the conversation.
+func (t *Transcript) Legal() bool { return len(t.judge().faults) == 0 }
+
 // message is one message taken apart.
 type message struct {
 	raw     []byte

@@ -1,9 +1,6 @@
 package conversation
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // content reads a content value: null, a string, or a list of blocks. Anything
 // else is carried as one opaque block.
@@ -15,74 +12,59 @@ func (p *parser) content() (Shape, Span, []Block, *Error) {
 		span, err := p.skip()
 		return ShapeNull, span, nil, err
 	case '"':
-		text := p.room(1)
-		if err := p.textBlock(&text[0]); err != nil {
-			return ShapeString, Span{}, nil, err
-		}
-		return ShapeString, text[0].Span, text, nil
+		l := p.openList()
+		b := l.push()
+		err := p.textBlock(b)
+		return ShapeString, b.Span, p.closeList(l), err
 	case '[':
-		from := len(p.blocks)
-		err := p.elements(func(int) *Error {
-			var b Block
-			err := p.block(&b)
-			p.pushBlock(&b)
-			return err
-		})
-		return ShapeList, Span{start, p.pos}, p.takeBlocks(from), err
+		l := p.openList()
+		err := p.begin('[', "an array")
+		for i := 0; err == nil; i++ {
+			var more bool
+			if more, err = p.element(i == 0); err != nil || !more {
+				break
+			}
+			if err = p.spend(); err == nil {
+				err = p.block(l.push())
+			}
+			if err != nil {
+				err = err.under("[" + itoa(i) + "]")
+			}
+		}
+		return ShapeList, Span{start, p.pos}, p.closeList(l), err
 	default:
 		span, err := p.skip()
 		return ShapeOther, span, []Block{{Kind: KindOpaque, Span: span, Raw: p.c.Raw(span)}}, err
 	}
 }
 
-// pushBlock collects a block of the list being read. Lists can be very long: the
-// collection doubles, which leaves less garbage than append does.
-func (p *parser) pushBlock(b *Block) {
-	if n := len(p.blocks); n == cap(p.blocks) {
-		p.blocks = slices.Grow(p.blocks, max(n, 16))
+// openList begins a list of blocks inside those that are open.
+func (p *parser) openList() *list {
+	if p.listed == len(p.lists) {
+		p.lists = append(p.lists, &list{in: p.room})
 	}
-	p.blocks = append(p.blocks, *b)
+	p.listed++
+	return p.lists[p.listed-1]
 }
 
-// takeBlocks hands over the blocks collected since there were from of them, in a
-// slice of their own without room to spare.
-func (p *parser) takeBlocks(from int) []Block {
-	if len(p.blocks) == from {
-		return nil
-	}
-	taken := p.room(len(p.blocks) - from)
-	copy(taken, p.blocks[from:])
-	p.blocks = p.blocks[:from]
-	return taken
-}
-
-// room returns n blocks, made with those of other messages: a conversation has many
-// short lists, and they live as long as it does.
-func (p *parser) room(n int) []Block {
-	const slab = 32
-	if n > slab/2 {
-		return make([]Block, n)
-	}
-	if n > len(p.slab) {
-		p.slab = make([]Block, slab)
-	}
-	taken := p.slab[:n:n]
-	p.slab = p.slab[n:]
-	return taken
+// closeList ends the list that was opened last and hands its blocks over.
+func (p *parser) closeList(l *list) []Block {
+	p.listed--
+	return l.take()
 }
 
 // blockFields are the fields of a content block, read before its type is known.
 type blockFields struct {
-	text, thinking, refusal          sideText
-	signature                        string
-	toolUseID                        string
-	content                          []Block
-	contentShape                     Shape
-	contentAt                        Span
-	input                            Span
-	hasInput                         bool
-	source                           mediaSource
-	hasSource, isError, programmatic bool
+	text, thinking, refusal sideText
+	signature               string
+	toolUseID               string
+	content                 []Block
+	contentShape            Shape
+	contentAt               Span
+	input                   Span
+	hasInput                bool
+	source                  *mediaSource // nil where there is none
+	isError, programmatic   bool
 }
 
 // mediaSource is what a source, image_url, input_audio or file object says.
@@ -99,7 +81,21 @@ func (p *parser) block(b *Block) *Error {
 		return p.looseBlock(b)
 	}
 	var in blockFields
-	if err := p.fields(func(key string, f *field) *Error { return p.blockField(b, &in, key, f) }); err != nil {
+	f, err := p.openObject()
+	for err == nil {
+		var key string
+		var more bool
+		if key, more, err = f.next(); err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		if err = p.blockField(b, &in, key, f); err != nil {
+			return err.under(clip(key, 40))
+		}
+	}
+	if err != nil {
 		return err
 	}
 	b.Span = Span{start, p.pos}
@@ -158,11 +154,13 @@ func (p *parser) blockField(b *Block, in *blockFields, key string, f *field) *Er
 		in.contentShape, in.contentAt, in.content, err = p.content()
 		return err
 	case "source", "image_url", "input_audio", "file", "video_url", "audio_url":
-		in.hasSource = true
+		if in.source == nil {
+			in.source = &mediaSource{}
+		}
 		if p.peek() != '{' {
 			return f.text(&in.source.url)
 		}
-		return p.mediaSource(&in.source)
+		return p.mediaSource(in.source)
 	case "caller":
 		return p.caller(in)
 	case "citations":
@@ -275,7 +273,7 @@ func (in *blockFields) settle(b *Block, c *Conversation) {
 	case anthropic && strings.HasSuffix(b.Type, "_tool_result"):
 		b.Kind, b.ID, b.Raw = KindServerToolResult, in.toolUseID, c.Raw(b.Span)
 		return
-	case in.hasSource:
+	case in.source != nil:
 		if m := in.source.media(b.Type); m != nil {
 			b.Kind, b.Media = KindMedia, m
 			b.Text = in.source.text

@@ -115,7 +115,7 @@ func splicesOf(text pieces) []Splice {
 // a list of it, whose elements the second program would count.
 func ChainPrograms(first, second []Op) []Op {
 	var out program
-	for _, section := range []Section{SectionTools, SectionSystem, SectionMessages} {
+	for _, section := range []Section{SectionTools, SectionSystem, SectionMessages, SectionBody} {
 		a, b := inSection(first, section), inSection(second, section)
 		switch {
 		case len(a) == 0:

@@ -201,6 +201,12 @@ func chainRewrite(rnd *rand.Rand, c *conversation.Conversation, markSystemString
 			r.UnmarkTool(i)
 		}
 	}
+	switch rnd.IntN(4) {
+	case 0:
+		r.MarkAuto(ttl[rnd.IntN(2)])
+	case 1:
+		r.UnmarkAuto()
+	}
 	if c.System != nil {
 		switch rnd.IntN(4) {
 		case 0:
@@ -234,6 +240,9 @@ func chainElements(c *conversation.Conversation) map[conversation.Section][]stri
 	}
 	for i := range c.Messages {
 		out[conversation.SectionMessages] = append(out[conversation.SectionMessages], c.Raw(c.Messages[i].Span))
+	}
+	if c.AutoMark != nil {
+		out[conversation.SectionBody] = []string{c.Raw(c.AutoMark.Value)}
 	}
 	return out
 }

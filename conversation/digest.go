@@ -9,10 +9,11 @@ import (
 )
 
 // WriteContent writes what a message says, in a form in which no two different
-// messages are alike. Three things are left out, because they do not change what is
+// messages are alike. Four things are left out, because they do not change what is
 // said: where something stands in the source, whether it carries a cache breakpoint,
-// and whether a lone text stands in a list. It is meant for hashes: errors of w are
-// ignored.
+// whether a lone text stands in a list, and how the JSON of a call's arguments is
+// spelled ([Canonical]); arguments in a string are text. It is meant for hashes: errors
+// of w are ignored.
 func (m *Message) WriteContent(w io.Writer) { (&ContentWriter{W: w}).Message(m) }
 
 // ContentWriter writes messages as [Message.WriteContent] does.
@@ -23,6 +24,7 @@ type ContentWriter struct {
 	// Most JSON is spelled so already and needs no decoding.
 	Source *Conversation
 	line   []byte
+	room   []byte // for one JSON text
 }
 
 // Message writes one message.
@@ -39,10 +41,9 @@ func (w *ContentWriter) Message(m *Message) {
 func (w *ContentWriter) block(b *Block) {
 	text, input := b.Text, b.Input
 	if w.Source != nil && w.Source.Format != FormatTyped {
-		common := b.Escaped && !b.Uncommon
-		text = w.spelled(text, b.TextSpan, common)
+		text = w.spelled(text, b.TextSpan, b)
 		if b.InputShape == ShapeString {
-			input = w.spelled(input, b.InputSpan, common)
+			input = w.spelled(input, b.InputSpan, b)
 		}
 	}
 	w.number(int(b.Kind))
@@ -56,7 +57,11 @@ func (w *ContentWriter) block(b *Block) {
 	}
 	w.number(len(b.Result))
 	w.text(text)
-	w.text(input)
+	if b.InputShape == ShapeOther {
+		w.json(input)
+	} else {
+		w.text(input)
+	}
 	if m := b.Media; m != nil {
 		w.number(int(m.Kind))
 		w.word(m.MIMEType)
@@ -79,14 +84,15 @@ func (w *ContentWriter) block(b *Block) {
 	}
 }
 
-// spelled is the inside of a string literal, text where there is none; common says that
-// its escapes are known to be common ones.
-func (w *ContentWriter) spelled(text string, at Span, common bool) string {
+// spelled is the inside of a string literal of a block, text where there is none.
+func (w *ContentWriter) spelled(text string, at Span, b *Block) string {
 	if literal := w.Source.Raw(at); len(literal) > 1 {
-		if common {
-			return literal[1 : len(literal)-1]
+		literal = literal[1 : len(literal)-1]
+		// Every escape is longer than what it stands for.
+		if common, none := b.Escaped && !b.Uncommon, !b.Escaped && len(text) == len(literal); common || none {
+			return literal
 		}
-		return respell(literal[1 : len(literal)-1])
+		return respell(literal)
 	}
 	return escape(text)
 }
@@ -128,13 +134,24 @@ func (w *ContentWriter) text(s string) {
 	_, _ = io.WriteString(w.W, s)
 }
 
+// json writes valid JSON in its canonical form.
+func (w *ContentWriter) json(text string) {
+	out, changed := appendCanonical(w.room[:0], text)
+	if w.room = out; !changed {
+		w.text(text)
+		return
+	}
+	w.number(len(out))
+	w.line = append(w.line, out...)
+}
+
 func (w *ContentWriter) flush() {
 	_, _ = w.W.Write(w.line)
 	w.line = w.line[:0]
 }
 
 // writeUnmarked writes the tokens of a JSON text without the cache breakpoints in it,
-// at any depth. Marked and unmarked forms have to come out alike, so both go this way.
+// at any depth, numbers by their value. Marked and unmarked forms have to come out alike, so both go this way.
 func writeUnmarked(w io.Writer, text string) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -163,6 +180,9 @@ func writeUnmarked(w io.Writer, text string) {
 			} else if inside {
 				open[top].value = !open[top].value
 			}
+		}
+		if n, ok := token.(json.Number); ok {
+			token = json.Number(canonicalNumber(n.String()))
 		}
 		fmt.Fprintf(w, "%T %q\n", token, fmt.Sprint(token))
 	}

@@ -84,6 +84,7 @@ func FuzzParseOpenAI(f *testing.F) {
 		if c := checkParse(t, FormatOpenAIChat, src); c != nil {
 			checkPairing(t, c)
 		}
+		sameWhenDecoded(t, FormatOpenAIChat, src)
 	})
 }
 
@@ -93,6 +94,7 @@ func FuzzParseAnthropic(f *testing.F) {
 		if c := checkParse(t, FormatAnthropicMessages, src); c != nil {
 			checkPairing(t, c)
 		}
+		sameWhenDecoded(t, FormatAnthropicMessages, src)
 	})
 }
 

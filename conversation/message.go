@@ -2,30 +2,43 @@ package conversation
 
 import "cmp"
 
-// message reads one element of the messages list.
-func (p *parser) message() (Message, *Error) {
-	m := Message{}
+// message reads one element of the messages list into m, which is zero.
+func (p *parser) message(m *Message) *Error {
 	p.space()
 	start := p.pos
 	if p.peek() != '{' {
-		return m, p.unexpected("a message object")
+		return p.unexpected("a message object")
 	}
 	var parts messageParts
-	if err := p.fields(func(key string, f *field) *Error { return p.messageField(&m, &parts, key, f) }); err != nil {
-		return m, err
+	f, err := p.openObject()
+	for err == nil {
+		var key string
+		var more bool
+		if key, more, err = f.next(); err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		if err = p.messageField(m, &parts, key, f); err != nil {
+			return err.under(clip(key, 40))
+		}
+	}
+	if err != nil {
+		return err
 	}
 	m.Span = Span{start, p.pos}
 	m.Strays = p.takeStrays()
 	if !parts.hasRole {
-		return m, &Error{Offset: start, Path: "role", Message: -1, Reason: "a message without a role"}
+		return &Error{Offset: start, Path: "role", Message: -1, Reason: "a message without a role"}
 	}
 	if m.Role = roleOf(m.RawRole); m.Role == RoleSystem {
 		decodeTexts(m.Blocks)
 	}
 	if p.c.Format == FormatOpenAIChat {
-		parts.assembleOpenAI(&m)
+		parts.assembleOpenAI(m)
 	}
-	return m, nil
+	return nil
 }
 
 // messageParts holds the fields of an OpenAI message that stand beside its

@@ -34,7 +34,7 @@ func (s Span) Len() int { return s.End - s.Start }
 
 // Role says who speaks. Developer messages are [RoleSystem]; legacy function
 // messages are [RoleTool]. [Message.RawRole] keeps the caller's word.
-type Role int
+type Role int8
 
 // The roles.
 const (
@@ -64,7 +64,7 @@ func (r Role) String() string {
 }
 
 // Shape says how a content value was written.
-type Shape int
+type Shape int8
 
 // The shapes of a content value.
 const (
@@ -76,7 +76,7 @@ const (
 )
 
 // BlockKind is what a block is, whatever its provider calls it.
-type BlockKind int
+type BlockKind int8
 
 // The kinds of block.
 const (
@@ -98,7 +98,7 @@ const (
 )
 
 // Site says in which part of a message a block stands.
-type Site int
+type Site int8
 
 // The sites.
 const (
@@ -112,7 +112,7 @@ const (
 )
 
 // MarkWire is the member in which a request writes a cache breakpoint.
-type MarkWire int
+type MarkWire int8
 
 // The members.
 const (
@@ -167,10 +167,29 @@ type Media struct {
 }
 
 // Block is one piece of a message. Fields are set by kind; Span, TextSpan,
-// InputSpan and ResultSpan are zero in the typed form.
+// InputSpan and ResultSpan are zero in the typed form. A conversation has many of them,
+// so the small fields stand together.
 type Block struct {
 	Kind BlockKind
 	Site Site
+	// InputShape is ShapeString when a call's arguments are carried as a JSON string
+	// (OpenAI), ShapeOther when as a value.
+	InputShape Shape
+	// ResultShape is that of Result.
+	ResultShape Shape
+	IsError     bool // of a tool result
+	// Signed is set when reasoning carries a signature or encrypted data.
+	Signed bool
+	// Programmatic is set for calls made by the provider's code execution, and for
+	// server-side results that say so: neither they nor their results may carry a mark.
+	Programmatic bool
+	// Escaped is set when Text, or the Input of a call, is the inside of its JSON
+	// string as it stands, with escapes: only in what [Reading.Outline] reads, and only
+	// on blocks of messages that are not of the system. Such a text is not blank.
+	Escaped bool
+	// Uncommon is set with Escaped where there are escapes besides \n, \t, \r, \" and \\.
+	Uncommon bool
+
 	// Type is the provider's own type word ("text", "tool_use", ...), empty for
 	// string content.
 	Type string
@@ -188,31 +207,16 @@ type Block struct {
 	ID, AltID string
 	// Name is the tool's name.
 	Name string
-	// Input is a call's arguments as JSON text. InputShape is ShapeString when the
-	// wire carries them as a JSON string (OpenAI), ShapeOther when as a value.
-	Input      string
-	InputSpan  Span
-	InputShape Shape
-	// Programmatic is set for calls made by the provider's code execution, and for
-	// server-side results that say so: neither they nor their results may carry a mark.
-	Programmatic bool
+	// Input is a call's arguments as JSON text.
+	Input     string
+	InputSpan Span
 
 	// Result is the content of a tool result. ResultSpan is that content's value.
-	Result      []Block
-	ResultShape Shape
-	ResultSpan  Span
-	IsError     bool
+	Result     []Block
+	ResultSpan Span
 
 	Media *Media
 
-	// Signed is set when reasoning carries a signature or encrypted data.
-	Signed bool
-	// Escaped is set when Text, or the Input of a call, is the inside of its JSON
-	// string as it stands, with escapes: only in what [Reading.Outline] reads, and only
-	// on blocks of messages that are not of the system. Such a text is not blank.
-	Escaped bool
-	// Uncommon is set with Escaped where there are escapes besides \n, \t, \r, \" and \\.
-	Uncommon bool
 	// Mark is the cache breakpoint on this block, nil when there is none.
 	Mark *Mark
 	// Raw is the JSON text of an opaque or server-side block.
@@ -222,9 +226,9 @@ type Block struct {
 // Message is one element of the caller's list, or the top-level system prompt.
 type Message struct {
 	Role    Role
+	Shape   Shape  // of the content
 	RawRole string // the caller's word for the role
 	Name    string
-	Shape   Shape
 	Blocks  []Block
 	Span    Span // the whole value in the caller's list
 	Content Span // the content value
@@ -327,7 +331,7 @@ func (c *Conversation) Raw(s Span) string {
 // At returns the block a Ref names.
 func (c *Conversation) At(r Ref) *Block { return &c.Messages[r.Message].Blocks[r.Block] }
 
-// Section names one of the three lists of a request.
+// Section names one of the three lists of a request, or its body.
 type Section int
 
 // The sections, in the order in which providers render a prompt.
@@ -335,4 +339,7 @@ const (
 	SectionTools Section = iota
 	SectionSystem
 	SectionMessages
+	// SectionBody is the request as a whole. Its one element is the value of its
+	// cache_control, where it has one.
+	SectionBody
 )

@@ -5,9 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// outlineText is the size, in bytes of JSON, up to which an outline decodes a text.
-const outlineText = 256
-
 // sideText is a text, thinking or refusal field of a block.
 type sideText struct {
 	text     string
@@ -20,8 +17,8 @@ func (t *sideText) settle(b *Block) {
 	b.Text, b.TextSpan, b.Escaped, b.Uncommon = t.text, t.at, t.escaped, t.uncommon
 }
 
-// longText reads a string literal that may be long. In an outline it stays as it is
-// when it is, has escapes, and is certainly not blank.
+// longText reads a string literal that may be long. In an outline it stays as it is when
+// it has escapes and is certainly not blank.
 func (p *parser) longText() (t sideText, err *Error) {
 	if !p.outline {
 		t.at, t.text, err = p.text()
@@ -34,7 +31,7 @@ func (p *parser) longText() (t sideText, err *Error) {
 	switch {
 	case !p.escaped:
 		t.text = inside
-	case len(inside) <= outlineText || maybeBlank(inside):
+	case maybeBlank(inside):
 		t.text = unquote(p.src[t.at.Start:t.at.End])
 	default:
 		t.text, t.escaped, t.uncommon = inside, true, p.uncommon

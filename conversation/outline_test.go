@@ -10,11 +10,17 @@ import (
 	"github.com/elbowroom/elbowroom/internal/testdata"
 )
 
-// sameWhenDecoded compares an outline with what Parse makes of the same source.
+// sameWhenDecoded compares an outline in a used room with what Parse makes of the same
+// source.
 func sameWhenDecoded(t *testing.T, format Format, src string) (escaped int) {
 	t.Helper()
+	var room Room
+	if _, err := (Reading{Room: &room}).Parse(format, samples[0].json); err != nil {
+		t.Fatal(err)
+	}
+	room.Clear()
 	want, wantErr := Parse(format, src, Limits{})
-	got, err := Reading{Outline: true}.Parse(format, src)
+	got, err := Reading{Outline: true, Room: &room}.Parse(format, src)
 	if diff := cmp.Diff(wantErr, err); diff != "" {
 		t.Fatalf("errors differ (-Parse +outline):\n%s", diff)
 	}
@@ -63,10 +69,11 @@ func TestAnOutlineDecodesToWhatParseGives(t *testing.T) {
 	}
 }
 
-func TestAnOutlineLeavesLongTextsOfMessagesAsTheyAre(t *testing.T) {
-	long := strings.Repeat(`a line\n`, outlineText/8+1)
-	blank := strings.Repeat(`\n`, outlineText)
-	wide := `\u3000` + strings.Repeat(`\n`, outlineText) // a blank that is no ASCII
+func TestAnOutlineLeavesTextsOfMessagesAsTheyAre(t *testing.T) {
+	const n = 256
+	long := strings.Repeat(`a line\n`, n/8)
+	blank := strings.Repeat(`\n`, n)
+	wide := `\u3000` + strings.Repeat(`\n`, n) // a blank that is no ASCII
 	for _, tt := range []struct {
 		name, src string
 		format    Format
@@ -78,8 +85,8 @@ func TestAnOutlineLeavesLongTextsOfMessagesAsTheyAre(t *testing.T) {
 		{"arguments", `[{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"` + long + `"}}]}]`, FormatOpenAIChat, 1},
 		{"tool message", `[{"role":"tool","tool_call_id":"1","content":"` + long + `"}]`, FormatOpenAIChat, 1},
 		{"reasoning", `[{"role":"assistant","reasoning_content":"` + long + `","content":"x"}]`, FormatOpenAIChat, 1},
-		{"no escapes", `[{"role":"user","content":"` + strings.Repeat("a", 2*outlineText) + `"}]`, FormatAnthropicMessages, 0},
-		{"short", `[{"role":"user","content":"a\nb"}]`, FormatAnthropicMessages, 0},
+		{"no escapes", `[{"role":"user","content":"` + strings.Repeat("a", 2*n) + `"}]`, FormatAnthropicMessages, 0},
+		{"short", `[{"role":"user","content":"a\nb"}]`, FormatAnthropicMessages, 1},
 		{"blank", `[{"role":"user","content":"` + blank + `"}]`, FormatAnthropicMessages, 0},
 		{"blank beyond ASCII", `[{"role":"user","content":"` + wide + `"}]`, FormatAnthropicMessages, 0},
 		{"white space, then text", `[{"role":"user","content":"` + blank + `x"}]`, FormatAnthropicMessages, 1},

@@ -88,6 +88,10 @@ func (p *pairer) message(i int) {
 		// A user message between two result messages of one turn: Anthropic reads
 		// adjacent user messages as one.
 		p.out.Unit[i] = p.start
+	case p.open && m.Role == RoleTool && p.c.Format != FormatAnthropicMessages:
+		// A tool's message without a result, or that has lost an orphan: nobody speaks in
+		// it, and the results behind it still answer.
+		p.out.Unit[i] = p.start
 	default:
 		p.close(i > p.lastAssistant)
 	}
@@ -197,12 +201,30 @@ func (p *pairer) results(i int, m *Message) {
 			matched = true
 		}
 	}
-	if p.open && (matched || p.c.Format != FormatAnthropicMessages || m.Role == RoleUser) {
+	if p.open && (matched || p.staysWithTurn(m)) {
 		p.out.Unit[i] = p.start
 		p.answering = true
 		return
 	}
 	p.close(i > p.lastAssistant)
+}
+
+// staysWithTurn reports whether a message whose results answer nothing still belongs to
+// the open turn, once they are gone: it must leave nothing between the calls and the
+// results behind it.
+func (p *pairer) staysWithTurn(m *Message) bool {
+	if p.c.Format == FormatAnthropicMessages {
+		return m.Role == RoleUser // one turn with the messages around it
+	}
+	if m.Role == RoleTool {
+		return true
+	}
+	for b := range m.Blocks {
+		if m.Blocks[b].Kind != KindToolResult {
+			return false
+		}
+	}
+	return true
 }
 
 // result finds the call a result answers and reports whether there is one.

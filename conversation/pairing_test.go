@@ -335,3 +335,28 @@ func TestPairingOfRealConversations(t *testing.T) {
 		}
 	}
 }
+
+// A tool's message that answers nothing is no turn of anybody's: the results behind it
+// still answer. Found by the fuzzer over the wire.
+func TestAToolThatSaysNothingPartsNobody(t *testing.T) {
+	call := func(id string) Block { return Block{Kind: KindToolUse, ID: id} }
+	result := func(id string) Block { return Block{Kind: KindToolResult, ID: id} }
+	for name, c := range map[string]struct {
+		between Message
+		joined  bool
+	}{
+		"nothing":                   {Message{Role: RoleTool}, true},
+		"something odd":             {Message{Role: RoleTool, Blocks: []Block{{Kind: KindOpaque}}}, true},
+		"an orphan":                 {Message{Role: RoleTool, Blocks: []Block{result("x")}}, true},
+		"orphans of a user's":       {Message{Role: RoleUser, Blocks: []Block{result("x")}}, true},
+		"a user with an orphan":     {Message{Role: RoleUser, Blocks: []Block{{Kind: KindText, Text: "hi"}, result("x")}}, false},
+		"the system with an orphan": {Message{Role: RoleSystem, Blocks: []Block{{Kind: KindText, Text: "hi"}, result("x")}}, false},
+	} {
+		p := checkPairing(t, &Conversation{Format: FormatOpenAIChat, Messages: []Message{
+			{Role: RoleAssistant, Blocks: []Block{call("a")}}, c.between, {Role: RoleTool, Blocks: []Block{result("a")}}, {Role: RoleUser},
+		}})
+		if got := len(p.CallOf) == 1; got != c.joined {
+			t.Errorf("%s: answered %v, want %v", name, got, c.joined)
+		}
+	}
+}

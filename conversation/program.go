@@ -30,8 +30,8 @@ const (
 // input has, in the order in which a prompt is rendered: tools, system, messages.
 //
 // The section SYSTEM is the list of system blocks; a system prompt that is one
-// string is one element, and its replacement is the whole new system value. A
-// top-level cache_control is no element of any section.
+// string is one element, and its replacement is the whole new system value. The body
+// comes last: a cache_control of it is one element, its value.
 func (r *Rewrite) Program() []Op {
 	var ops program
 	for i := range r.c.Tools {
@@ -56,7 +56,24 @@ func (r *Rewrite) Program() []Op {
 			ops.element(r.c, SectionMessages, i, r.c.Messages[i].Span, r.messageEdits(i))
 		}
 	}
+	r.bodyProgram(&ops)
 	return ops
+}
+
+// bodyProgram renders what happens to the cache_control of the request as a whole.
+func (r *Rewrite) bodyProgram(ops *program) {
+	have := r.c.AutoMark
+	switch {
+	case have == nil && r.auto.Kind == MarkSet:
+		ops.add(Op{Section: SectionBody, Kind: OpInsert, JSON: r.auto.value()})
+	case have == nil:
+	case r.auto.Kind == MarkRemove:
+		ops.add(Op{Section: SectionBody, Kind: OpDrop, End: 1})
+	case r.auto.Kind == MarkSet && !r.c.Carries(have, r.auto):
+		ops.add(Op{Section: SectionBody, Kind: OpReplace, End: 1, JSON: r.auto.value()})
+	default:
+		ops.add(Op{Section: SectionBody, Kind: OpKeep, End: 1})
+	}
 }
 
 // MessageJSON returns a kept message as it leaves (native forms).

@@ -246,6 +246,16 @@ func (r *Rewrite) Dropped(message int) bool {
 	return e != nil && e.Drop
 }
 
+// drops reports whether any message was removed.
+func (r *Rewrite) drops() bool {
+	for _, e := range r.messages {
+		if e.Drop {
+			return true
+		}
+	}
+	return false
+}
+
 // DroppedBlock reports whether a block, or its whole message, was removed.
 func (r *Rewrite) DroppedBlock(ref Ref) bool {
 	e := r.messages[ref.Message]

@@ -321,11 +321,21 @@ func checkForeign(t testing.TB, before, after json.RawMessage) {
 	}
 }
 
+// mark is the value of the cache_control of the request as a whole: none or one.
+func (r *request) mark() []json.RawMessage {
+	for _, m := range r.members {
+		if m.key == "cache_control" && string(m.value) != "null" {
+			return []json.RawMessage{m.value}
+		}
+	}
+	return nil
+}
+
 // checkProgram follows the edit program over the input's elements and compares
 // what comes out with the output's.
 func checkProgram(t testing.TB, r *Rewrite, in, out request) {
 	t.Helper()
-	input := map[Section][]json.RawMessage{SectionTools: in.tools, SectionSystem: in.system, SectionMessages: in.messages}
+	input := map[Section][]json.RawMessage{SectionTools: in.tools, SectionSystem: in.system, SectionMessages: in.messages, SectionBody: in.mark()}
 	made := map[Section][]json.RawMessage{}
 	next := map[Section]int{}
 	section := SectionTools
@@ -357,7 +367,7 @@ func checkProgram(t testing.TB, r *Rewrite, in, out request) {
 			}
 		}
 	}
-	want := map[Section][]json.RawMessage{SectionTools: out.tools, SectionSystem: out.system, SectionMessages: out.messages}
+	want := map[Section][]json.RawMessage{SectionTools: out.tools, SectionSystem: out.system, SectionMessages: out.messages, SectionBody: out.mark()}
 	if r.c.System != nil && r.c.System.Shape != ShapeList {
 		// A system string that becomes a list is still one element: the whole value.
 		for _, m := range out.members {
@@ -366,7 +376,7 @@ func checkProgram(t testing.TB, r *Rewrite, in, out request) {
 			}
 		}
 	}
-	for _, s := range []Section{SectionTools, SectionSystem, SectionMessages} {
+	for _, s := range []Section{SectionTools, SectionSystem, SectionMessages, SectionBody} {
 		if next[s] != len(input[s]) {
 			t.Fatalf("section %d: the program covers %d of %d elements", s, next[s], len(input[s]))
 		}
@@ -488,7 +498,7 @@ func TestAnEmptyRewriteGivesTheInputBack(t *testing.T) {
 					t.Errorf("op %+v, want only keeps", op)
 				}
 			}
-			if n := len(r.Program()); n > 3 {
+			if n := len(r.Program()); n > 4 {
 				t.Errorf("%d ops, want one for each section", n)
 			}
 			checkRewrite(t, r)

@@ -3,6 +3,7 @@ package conversation
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 )
 
 // classifyPlainly has a bit for each of 64 bytes inside a string literal: slashes are the
@@ -25,6 +26,29 @@ func classifyPlainly(src *[64]byte) (slashes, stops, legal uint64) {
 		legal = push(legal, slash&quote&not('n')&not('r')&not('t'))
 	}
 	return slashes, stops, legal
+}
+
+// passBlocks passes over the inside of a string literal, 64 bytes at once: plain text and
+// the escapes of one letter. It returns an offset at or before the first byte that is
+// neither, at most 64 before the end of src, and whether there are escapes before it.
+func passBlocks(src string) (at int, slashed bool) {
+	carry := uint64(0)
+	for at+64 <= len(src) {
+		slashes, stops, legal := classify((*[64]byte)(unsafe.Pointer(unsafe.StringData(src[at:])))) //nolint:gosec // there are 64 bytes, and they are only read
+		escaped, next := escapedBy(slashes, carry)
+		if stop := stops&^escaped | escaped&^legal; stop != 0 {
+			first := stop & -stop
+			slashed = slashed || slashes&(first-1) != 0
+			at += bits.TrailingZeros64(stop)
+			if escaped&first != 0 {
+				at-- // to the backslash
+			}
+			return at, slashed
+		}
+		slashed = slashed || slashes != 0
+		at, carry = at+64, next
+	}
+	return at - int(carry), slashed //nolint:gosec // 0 or 1
 }
 
 // escapedBy returns which of 64 bytes a backslash before them escapes. carry is 1 when

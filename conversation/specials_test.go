@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -79,5 +80,62 @@ func TestEscapedByFollowsRunsOfBackslashes(t *testing.T) {
 		if got != want || next == 1 != open {
 			t.Fatalf("escapedBy(%064b, %d) = %064b, %d, want %064b, %t", slashes, carry, got, next, want, open)
 		}
+	}
+}
+
+// passed says the same as pass, a byte at a time.
+func passed(src string) (at int, slashed bool) {
+	end := len(src) &^ 63
+	for at < end {
+		switch {
+		case src[at] == '"' || src[at] < ' ':
+			return at, slashed
+		case src[at] != '\\':
+			at++
+		case at+1 == end: // what follows is not looked at
+			return at, true
+		case !isCommonEscape(src[at+1]):
+			return at, slashed
+		default:
+			at, slashed = at+2, true
+		}
+	}
+	return at, slashed
+}
+
+func TestPassEndsWhereAStringDoes(t *testing.T) {
+	check := func(src string) {
+		t.Helper()
+		at, slashed := passed(src)
+		for name, pass := range map[string]func(string) (int, bool){"pass": pass, "passBlocks": passBlocks} {
+			got, gotSlashed := pass(src)
+			// Whether the very backslash on which it ends counts is all the same: the string has one.
+			if got != at || gotSlashed != slashed && !(got < len(src) && src[got] == '\\') {
+				t.Fatalf("%s(%q) = %d, %t, want %d, %t", name, src, got, gotSlashed, at, slashed)
+			}
+		}
+	}
+	for n := range 300 {
+		for _, end := range []string{"", `"`, "\x00", "\x1f", `\`, `\q`, `\u`, `\"`, `\\"`, "\x7f", "\x80", "\xff", "é"} {
+			for _, behind := range []string{"", strings.Repeat("b", 100), strings.Repeat(`\\`, 50)} {
+				check(strings.Repeat("a", n) + end + behind)
+				check(strings.Repeat(`\n`, n/2) + end + behind)
+				check(strings.Repeat(`\`, n) + end + behind)
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	const often = `\\\\\\"nrt`
+	for range 50_000 {
+		src := make([]byte, r.IntN(400))
+		plain := 1 + r.IntN(200)
+		for i := range src {
+			if src[i] = 'a' + byte(r.IntN(26)); r.IntN(plain) == 0 {
+				src[i] = often[r.IntN(len(often))]
+			} else if r.IntN(1000) == 0 {
+				src[i] = byte(r.Uint32())
+			}
+		}
+		check(string(src))
 	}
 }

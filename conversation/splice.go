@@ -78,6 +78,9 @@ func (r *Rewrite) Render() string { return ApplySplices(r.c.Source, r.Splices())
 
 // listSplices renders dropped and inserted messages.
 func (r *Rewrite) listSplices() []Splice {
+	if len(r.inserts) == 0 && !r.drops() {
+		return nil
+	}
 	spans := make([]Span, len(r.c.Messages))
 	for i := range r.c.Messages {
 		spans[i] = r.c.Messages[i].Span

@@ -13,7 +13,9 @@ import (
 
 // ApplyCacheControl implements the RPC.
 func (s *Server) ApplyCacheControl(ctx context.Context, in *elbowroomv1.ApplyCacheControlRequest) (*elbowroomv1.ApplyCacheControlResponse, error) {
-	f := markedForm(in.GetConversation(), in.GetView())
+	room := s.rooms.borrow()
+	defer s.rooms.giveBack(room)
+	f := markedForm(in.GetConversation(), in.GetView(), room)
 	c, err := f.read(s.limits)
 	if err != nil {
 		return nil, s.fail(ctx, err)
@@ -23,7 +25,7 @@ func (s *Server) ApplyCacheControl(ctx context.Context, in *elbowroomv1.ApplyCac
 		return nil, s.fail(ctx, err)
 	}
 	f.apply(placed.Rewrite)
-	out := render(f, in.GetView())
+	out := render(ctx, f, in.GetView())
 	s.telemetry.PassedThrough(ctx, f.altered())
 	marks := marksOf(placed)
 	return &elbowroomv1.ApplyCacheControlResponse{

@@ -2,7 +2,9 @@ package server_test
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -118,7 +120,9 @@ func TestBedrockConverseTakesCachePoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(short.GetEdits()) != 0 || len(short.GetSplices()) != 1 || applied(in, short.GetSplices()) != want {
+	replaced := `{"role":"user","content":[{"text":"a"},{"cachePoint":{"type":"default"}}]}`
+	if e := short.GetEdits(); len(e) != 1 || e[0].GetSection() != elbowroomv1.Section_SECTION_MESSAGES || e[0].GetReplace().GetJson() != replaced ||
+		len(short.GetSplices()) != 1 || applied(in, short.GetSplices()) != want {
 		t.Errorf("edits %v, splices %v", short.GetEdits(), short.GetSplices())
 	}
 	for name, call := range map[string]func() error{
@@ -262,4 +266,42 @@ func kept(body string) *elbowroomv1.Conversation {
 	c := anthropic(body)
 	c.Native.Keep = true
 	return c
+}
+
+// Calls use the room of earlier ones again, and answer in pieces of their request.
+func TestCallsAtOneTimeAnswerWithTheirOwnConversation(t *testing.T) {
+	f := start(t, nil)
+	request := func(n int) *elbowroomv1.ApplyCacheControlRequest {
+		var sb strings.Builder
+		for i := range 1 + n*7%40 {
+			fmt.Fprintf(&sb, `,{"role":"assistant","content":[{"type":"tool_use","id":"%d-%d","name":"read","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"%d-%d","content":[{"type":"text","text":%q}]}]}`,
+				n, i, n, i, prose(n+i, 40*n))
+		}
+		return &elbowroomv1.ApplyCacheControlRequest{Model: "claude-sonnet-4-5", Conversation: anthropic(fmt.Sprintf(`{"messages":[{"role":"user","content":"%d"}%s]}`, n, sb.String()))}
+	}
+	const callers = 8
+	var want [callers]*elbowroomv1.ApplyCacheControlResponse
+	for n := range callers {
+		var err error
+		if want[n], err = f.client.ApplyCacheControl(t.Context(), request(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var group sync.WaitGroup
+	for n := range callers {
+		group.Go(func() {
+			for range 10 {
+				got, err := f.client.ApplyCacheControl(t.Context(), request(n))
+				if err != nil {
+					t.Errorf("caller %d: %v", n, err)
+					return
+				}
+				if diff := cmp.Diff(want[n], got, protocmp.Transform()); diff != "" {
+					t.Errorf("caller %d (-alone +among others):\n%s", n, diff)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
+	"github.com/elbowroom/elbowroom/server/wire"
 	"github.com/elbowroom/elbowroom/store"
 )
 
@@ -42,19 +43,17 @@ func (e *tooLargeError) Error() string {
 // bodies holds native bodies for the deltas of later requests. Losing one costs its
 // caller a second round trip and nothing else.
 type bodies struct {
-	held *store.Memory // nil holds none
+	held *holdings // nil holds none
 	// maxBody bounds the bodies of one request in bytes.
 	maxBody int64
 }
 
-func newBodies(maxBytes int64, maxBody int) (bodies, error) {
+func newBodies(maxBytes int64, maxBody int) bodies {
 	b := bodies{maxBody: int64(maxBody)}
-	if maxBytes < 0 {
-		return b, nil
+	if maxBytes >= 0 {
+		b.held = newHoldings(maxBytes, time.Now)
 	}
-	held, err := store.NewMemory(store.MemoryOptions{MaxBytes: maxBytes})
-	b.held = held
-	return b, err
+	return b
 }
 
 // usage is what is held.
@@ -62,18 +61,13 @@ func (b *bodies) usage() store.Usage {
 	if b.held == nil {
 		return store.Usage{}
 	}
-	return b.held.Usage()
+	return b.held.usage()
 }
 
 func (b *bodies) keep(ctx context.Context, body string) {
 	digest := sha256.Sum256([]byte(body))
 	// What does not fit is not held, which callers must be ready for.
-	_ = b.held.Set(ctx, keptKey(ctx, digest[:]), []byte(body), keptFor)
-}
-
-// keptKey names a body among those of all tenants.
-func keptKey(ctx context.Context, digest []byte) string {
-	return string(digest) + auth.FromContext(ctx).Tenant
+	b.held.set(auth.FromContext(ctx).Tenant, string(digest[:]), []byte(body), keptFor)
 }
 
 // resolve returns the body that a delta describes. before is the size of those that the
@@ -82,10 +76,7 @@ func (b *bodies) resolve(ctx context.Context, field string, d *elbowroomv1.Nativ
 	var base []byte
 	found := false
 	if b.held != nil {
-		var err error
-		if base, found, err = b.held.Get(ctx, keptKey(ctx, d.GetBase())); err != nil {
-			return "", err
-		}
+		base, found = b.held.get(auth.FromContext(ctx).Tenant, string(d.GetBase()))
 	}
 	if !found {
 		return "", &baseUnknownError{base: d.GetBase()}
@@ -138,6 +129,7 @@ func (s *Server) expand(ctx context.Context, req any, _ *grpc.UnaryServerInfo, h
 			kept = append(kept, nativeText(n.native))
 		}
 	}
+	s.quota.Charge(ctx, int(grown))
 	resp, err := handler(ctx, req)
 	if err == nil {
 		for _, body := range kept {
@@ -148,6 +140,16 @@ func (s *Server) expand(ctx context.Context, req any, _ *grpc.UnaryServerInfo, h
 		}
 	}
 	return resp, err
+}
+
+// hasDelta reports whether a request stands for more than its own bytes.
+func hasDelta(req any) bool {
+	for _, n := range nativesOf(req) {
+		if n.native.GetDelta() != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // native is a native conversation with its path in the request.
@@ -190,6 +192,8 @@ func nativeText(n *elbowroomv1.NativeRequest) string {
 // conversation.
 func resultOf(resp any, body string) string {
 	switch resp := resp.(type) {
+	case *wire.Reply:
+		return resp.Native.Text()
 	case interface {
 		GetConversation() *elbowroomv1.Conversation
 		GetSplices() []*elbowroomv1.Splice

@@ -24,7 +24,7 @@ import (
 	"github.com/elbowroom/elbowroom/server/interceptors/validation"
 )
 
-// link is one interceptor of the chain.
+// link is one interceptor of the chain. stream is nil where streams need none.
 type link struct {
 	name   string
 	unary  grpc.UnaryServerInterceptor
@@ -35,7 +35,8 @@ type link struct {
 // that a panic is logged as the INTERNAL it becomes, with its duration. Strangers are
 // turned away before anything is spent on them. Admission
 // comes before validation, which costs time. Bodies that travelled as deltas are
-// made whole last, when their request is known to be well formed. Only logging and admission care
+// made whole when their request is known to be well formed, and conversations are put
+// into the response last. Only logging and admission care
 // which service is called: health checks and reflection are neither logged nor
 // refused.
 func (s *Server) links() ([]link, error) {
@@ -61,7 +62,25 @@ func (s *Server) links() ([]link, error) {
 		{"admission", selector.UnaryServerInterceptor(admit, ours), streaming(admit)},
 		{"validation", selector.UnaryServerInterceptor(s.convert(validate), ours), streaming(s.convert(validate))},
 		{"bodies", selector.UnaryServerInterceptor(s.expand, ours), streaming(s.expand)},
+		{"reply", selector.UnaryServerInterceptor(reply, ours), nil},
 	}, nil
+}
+
+// refuseUnread turns calls away before their requests are read. Calls that are often
+// tiny pass: their size is not known here.
+func (s *Server) refuseUnread(ctx context.Context, method string) (context.Context, error) {
+	switch method {
+	case elbowroomv1.ContextService_Compress_FullMethodName, elbowroomv1.ContextService_StreamCompress_FullMethodName,
+		elbowroomv1.ContextService_Prepare_FullMethodName, elbowroomv1.ContextService_ApplyCacheControl_FullMethodName,
+		elbowroomv1.ContextService_SimulateCache_FullMethodName:
+	default:
+		return ctx, nil
+	}
+	in, err := s.gate.Door(ctx)
+	if err != nil {
+		s.telemetry.Refused(ctx, "admission", status.Code(err))
+	}
+	return in, err
 }
 
 // isPublic reports whether a service answers callers who say not who they are:
@@ -186,17 +205,27 @@ func (s *Server) recovered(ctx context.Context, p any) error {
 	return internal(id)
 }
 
-// interceptors chains the links.
-func (s *Server) interceptors() ([]grpc.ServerOption, error) {
+// recognize looks who calls a service that is not for everybody.
+func (s *Server) recognize(ctx context.Context, service string) context.Context {
+	if s.isPublic(service) {
+		return ctx
+	}
+	return s.auth.Recognize(ctx)
+}
+
+// interceptors chains the links, behind the door.
+func (s *Server) interceptors(entry *door) ([]grpc.ServerOption, error) {
 	links, err := s.links()
 	if err != nil {
 		return nil, err
 	}
 	var unary []grpc.UnaryServerInterceptor
-	var stream []grpc.StreamServerInterceptor
+	stream := []grpc.StreamServerInterceptor{entry.stream, s.endOpenStreams}
 	for _, l := range links {
 		unary = append(unary, l.unary)
-		stream = append(stream, l.stream)
+		if l.stream != nil {
+			stream = append(stream, l.stream)
+		}
 	}
 	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...)}, nil
 }

@@ -39,7 +39,7 @@ func TestTheInterceptorsStandInTheirOrder(t *testing.T) {
 	for _, l := range links {
 		names = append(names, l.name)
 	}
-	if diff := cmp.Diff([]string{"logging", "recovery", "auth", "quota", "admission", "validation", "bodies"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"logging", "recovery", "auth", "quota", "admission", "validation", "bodies", "reply"}, names); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 }

@@ -47,7 +47,7 @@ func (s *Server) compress(ctx context.Context, in *elbowroomv1.CompressRequest, 
 	f.apply(res.Rewrite)
 	report := reportOf(res)
 	s.priceChange(report, res, pricing{format: c.Format, model: req.Model, changed: f.firstChange()})
-	out := render(f, in.GetView())
+	out := render(ctx, f, in.GetView())
 	s.telemetry.PassedThrough(ctx, f.altered())
 	return &elbowroomv1.CompressResponse{
 		Outcome:          elbowroomv1.Outcome(res.Outcome),

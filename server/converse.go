@@ -14,13 +14,15 @@ type converseForm struct {
 	request *bedrock.Request
 }
 
-// markedForm returns the form of a conversation that is to be marked.
-func markedForm(in *elbowroomv1.Conversation, view elbowroomv1.View) form {
+// markedForm returns the form of a conversation that is to be marked. What it reads may
+// stand in the room, if that is not nil.
+func markedForm(in *elbowroomv1.Conversation, view elbowroomv1.View, room *conversation.Room) form {
 	if in.GetNative().GetFormat() == elbowroomv1.Format_FORMAT_BEDROCK_CONVERSE {
 		return &converseForm{nativeForm: *newNativeForm(in.GetNative(), view)}
 	}
 	if in.GetNative() != nil {
 		f := newNativeForm(in.GetNative(), view)
+		f.room = room
 		f.outline = true // of messages behind the first, marks need no more than whether they are blank
 		return f
 	}
@@ -38,5 +40,8 @@ func (f *converseForm) read(limits conversation.Limits) (*conversation.Conversat
 
 func (f *converseForm) apply(rw *conversation.Rewrite) {
 	f.splices = f.request.Splices(rw)
+	if f.wantEdits {
+		f.program = f.request.Program(rw)
+	}
 	f.text = conversation.ApplySplices(f.text, f.splices)
 }

@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -70,5 +72,68 @@ func TestATextHasNoLastUsage(t *testing.T) {
 	_, err := f.client.CountTokens(t.Context(), &elbowroomv1.CountTokensRequest{Text: &text, LastUsage: &elbowroomv1.Usage{PromptTokens: 5}})
 	if status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "last_usage") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestCountTokensAddsUp(t *testing.T) {
+	f := start(t, nil)
+	for form, c := range forms() {
+		t.Run(form, func(t *testing.T) {
+			out, err := f.client.CountTokens(t.Context(), &elbowroomv1.CountTokensRequest{Conversation: c, Model: "gpt-4o"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.GetTokens() < 5_000 || out.GetLowerBound() > out.GetTokens() || out.GetUpperBound() < out.GetTokens() {
+				t.Errorf("%d tokens in [%d, %d]", out.GetTokens(), out.GetLowerBound(), out.GetUpperBound())
+			}
+			if out.GetMethod() != elbowroomv1.Method_METHOD_LOCAL || out.GetEncoding() != "o200k_base" {
+				t.Errorf("method %v, encoding %s", out.GetMethod(), out.GetEncoding())
+			}
+			p := out.GetParts()
+			if sum := p.GetSystem() + p.GetTools() + p.GetText() + p.GetToolCalls() + p.GetToolResults() + p.GetMedia() + p.GetFraming() + p.GetReasoning(); sum != out.GetTokens() {
+				t.Errorf("the parts add up to %d, the count is %d", sum, out.GetTokens())
+			}
+			messages := int32(0)
+			for _, m := range out.GetMessages() {
+				messages += m.GetTokens()
+			}
+			if messages > out.GetTokens() || messages < out.GetTokens()*9/10 {
+				t.Errorf("the messages add up to %d of %d", messages, out.GetTokens())
+			}
+		})
+	}
+}
+
+func TestCountTokensOfAText(t *testing.T) {
+	f := start(t, nil)
+	for _, c := range []struct {
+		model  string
+		tokens int32
+		method elbowroomv1.Method
+	}{
+		{"gpt-4o", 2, elbowroomv1.Method_METHOD_LOCAL},
+		{"claude-sonnet-4-5", 2, elbowroomv1.Method_METHOD_LOCAL},
+		{"gemini-2.5-pro", 0, elbowroomv1.Method_METHOD_ESTIMATE},
+	} {
+		text := "hello world"
+		out, err := f.client.CountTokens(t.Context(), &elbowroomv1.CountTokensRequest{Text: &text, Model: c.model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.tokens > 0 && out.GetTokens() != c.tokens || out.GetTokens() == 0 || out.GetMethod() != c.method || len(out.GetMessages()) > 0 {
+			t.Errorf("%s: %v", c.model, out)
+		}
+	}
+}
+
+func TestWarmCountsNothingWrong(t *testing.T) {
+	f := start(t, nil)
+	if err := f.server.Warm(t.Context()); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.server.Warm(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a cancelled context: %v", err)
 	}
 }

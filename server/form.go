@@ -1,11 +1,13 @@
 package server
 
 import (
+	"context"
 	"strconv"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/server/wire"
 )
 
 // form is a conversation in the form in which its request carries it, on its way
@@ -23,6 +25,8 @@ type form interface {
 	altered() int
 	// full returns the conversation as it is now.
 	full() *elbowroomv1.Conversation
+	// pieces returns the same conversation in pieces, nil where it has none.
+	pieces() *wire.Native
 	// edits returns what leads from the request's conversation to this one, nothing
 	// when they are the same. Only the native form has splices.
 	edits() ([]*elbowroomv1.Edit, []*elbowroomv1.Splice)
@@ -46,11 +50,15 @@ type rendered struct {
 	splices      []*elbowroomv1.Splice
 }
 
-// render returns the conversation in the view that was asked for.
-func render(f form, view elbowroomv1.View) rendered {
+// render returns the conversation in the view that was asked for. In full, a native one
+// is left to the reply of the call where there is one.
+func render(ctx context.Context, f form, view elbowroomv1.View) rendered {
 	if view == elbowroomv1.View_VIEW_EDITS || view == elbowroomv1.View_VIEW_SPLICES {
 		edits, splices := f.edits()
 		return rendered{edits: edits, splices: splices}
+	}
+	if leaveToReply(ctx, f) {
+		return rendered{}
 	}
 	return rendered{conversation: f.full()}
 }
@@ -61,6 +69,8 @@ func sectionOf(s conversation.Section) elbowroomv1.Section {
 		return elbowroomv1.Section_SECTION_TOOLS
 	case conversation.SectionSystem:
 		return elbowroomv1.Section_SECTION_SYSTEM
+	case conversation.SectionBody:
+		return elbowroomv1.Section_SECTION_BODY
 	default:
 		return elbowroomv1.Section_SECTION_MESSAGES
 	}

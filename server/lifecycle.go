@@ -37,7 +37,9 @@ func (s *Server) Ready() bool { return s.serving.Load() && !s.gate.Draining() }
 // held is what the server holds at the moment.
 func (s *Server) held() telemetry.Held {
 	kept := s.bodies.usage()
+	working, waiting := s.gate.Places()
 	return telemetry.Held{
+		Working: int64(working), Waiting: int64(waiting),
 		InFlight: s.gate.InFlight(), Limit: s.gate.Limit(), Bodies: int64(kept.Entries), BodyBytes: kept.Bytes,
 	}
 }

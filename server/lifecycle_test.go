@@ -112,6 +112,23 @@ func TestShutdownFinishesWhatIsBeingWorkedOn(t *testing.T) {
 	if first, err := watch.Recv(); err != nil || first.GetStatus() != healthv1.HealthCheckResponse_SERVING {
 		t.Fatalf("health before: %v, %v", first, err)
 	}
+	unknown, err := health.Watch(t.Context(), &healthv1.HealthCheckRequest{Service: "nobody"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, err := unknown.Recv(); err != nil || first.GetStatus() != healthv1.HealthCheckResponse_SERVICE_UNKNOWN {
+		t.Fatalf("health of an unknown service: %v, %v", first, err)
+	}
+	reflection, err := reflectionv1.NewServerReflectionClient(f.conn).ServerReflectionInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reflection.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reflection.Recv(); err != nil {
+		t.Fatal(err)
+	}
 	call := compressInBackground(t, f)
 	<-w.began
 
@@ -134,8 +151,15 @@ func TestShutdownFinishesWhatIsBeingWorkedOn(t *testing.T) {
 	if err := <-call; err != nil {
 		t.Errorf("the call that was being worked on: %v", err)
 	}
-	if err := f.conn.Close(); err != nil { // ends the watch, which has no end of its own
-		t.Fatal(err)
+	// The connection stays open: neither it nor what is open on it keeps the server.
+	if _, err := reflection.Recv(); status.Code(err) != codes.Unavailable {
+		t.Errorf("reflection ends with %v, want UNAVAILABLE", err)
+	}
+	if _, err := watch.Recv(); status.Code(err) != codes.Unavailable {
+		t.Errorf("the watch ends with %v, want UNAVAILABLE", err)
+	}
+	if _, err := unknown.Recv(); status.Code(err) != codes.Unavailable {
+		t.Errorf("the watch of an unknown service ends with %v, want UNAVAILABLE", err)
 	}
 	if err := <-stopped; err != nil {
 		t.Errorf("Shutdown: %v", err)

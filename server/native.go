@@ -1,9 +1,12 @@
 package server
 
 import (
+	"unicode/utf8"
+
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/server/wire"
 )
 
 // nativeForm is a conversation as a provider's own JSON.
@@ -17,6 +20,8 @@ type nativeForm struct {
 	// outline is set when long texts are not looked at, valid while the text is known
 	// to be valid UTF-8: gRPC has checked the string.
 	outline, valid bool
+	// room is where what is read stands, nil for a place of its own.
+	room *conversation.Room
 	// wantEdits is set when splices and program are needed: they lead from the
 	// request's JSON to text.
 	wantEdits bool
@@ -49,7 +54,7 @@ func (f *nativeForm) read(limits conversation.Limits) (*conversation.Conversatio
 		return nil, &requestError{field: "conversation.native.format", message: -1, reason: "FORMAT_BEDROCK_CONVERSE is taken by ApplyCacheControl only"}
 	}
 	f.settle()
-	c, err := conversation.Reading{Limits: limits, Outline: f.outline, ValidUTF8: f.valid}.Parse(format, f.text)
+	c, err := conversation.Reading{Limits: limits, Outline: f.outline, ValidUTF8: f.valid, Room: f.room}.Parse(format, f.text)
 	if err != nil {
 		return nil, &requestError{field: f.field(), message: -1, err: err}
 	}
@@ -107,14 +112,40 @@ func (f *nativeForm) altered() int { return f.kept.changed }
 
 func (f *nativeForm) full() *elbowroomv1.Conversation {
 	f.settle()
-	native := &elbowroomv1.NativeRequest{Format: f.format}
-	if f.bytes {
-		native.Body = &elbowroomv1.NativeRequest_JsonBytes{JsonBytes: []byte(f.text)}
-	} else {
-		native.Body = &elbowroomv1.NativeRequest_Json{Json: f.text}
-	}
-	return &elbowroomv1.Conversation{Native: native}
+	native := wire.Native{Format: f.format, Bytes: f.bytes, Pieces: []string{f.text}}
+	return native.Message()
 }
+
+func (f *nativeForm) pieces() *wire.Native {
+	if !f.valid && !utf8.ValidString(f.text) {
+		return nil
+	}
+	pieces, ok := cutPieces(f.text, f.pending)
+	if !ok {
+		return nil
+	}
+	return &wire.Native{Format: f.format, Bytes: f.bytes, Pieces: pieces}
+}
+
+// cutPieces returns what splices make of a text as pieces: what is kept of the text, and
+// what is put between. It reports false where a piece would not be valid UTF-8 by
+// itself, which the text has to be.
+func cutPieces(text string, splices []conversation.Splice) ([]string, bool) {
+	pieces := make([]string, 0, 2*len(splices)+1)
+	at := 0
+	for _, sp := range splices {
+		end := sp.Offset + sp.Length
+		if !onCharacter(text, sp.Offset) || !onCharacter(text, end) || !utf8.ValidString(sp.Text) {
+			return nil, false
+		}
+		pieces = append(pieces, text[at:sp.Offset], sp.Text)
+		at = end
+	}
+	return append(pieces, text[at:]), true
+}
+
+// onCharacter reports whether a character begins at an offset of a text, or the text ends.
+func onCharacter(text string, at int) bool { return at == len(text) || utf8.RuneStart(text[at]) }
 
 func (f *nativeForm) edits() ([]*elbowroomv1.Edit, []*elbowroomv1.Splice) {
 	if len(f.splices) == 0 {

@@ -38,7 +38,7 @@ func (s *Server) Prepare(ctx context.Context, in *elbowroomv1.PrepareRequest) (*
 		format: c.Format, model: req.Model, changed: changed, layout: placed.Layout, life: s.lifeOf(in.GetTtl()),
 	})
 	f.apply(placed.Rewrite)
-	out := render(f, in.GetView())
+	out := render(ctx, f, in.GetView())
 	s.telemetry.PassedThrough(ctx, f.altered())
 	marks := marksOf(placed)
 	return &elbowroomv1.PrepareResponse{

@@ -6,6 +6,7 @@ import (
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/tokens"
 	"github.com/elbowroom/elbowroom/tokens/provider"
 )
@@ -21,7 +22,9 @@ func (s *Server) countByProvider(ctx context.Context, c *conversation.Conversati
 		out.Provider.FallbackReason = (&provider.Error{Kind: provider.NotConversation}).Error()
 		return
 	}
+	back := admission.Aside(ctx)
 	n, err := s.providers.Count(ctx, c, model)
+	back()
 	if err != nil {
 		out.Provider.FallbackReason = err.Error()
 		return

@@ -16,8 +16,8 @@ import (
 // Reconfigure gives calls that begin from now on other settings; those being worked
 // on finish with the ones they began with. Taken from the options are Compressor,
 // Providers, CacheTTL, Caches, StateKeys, UnknownWindow, and of Limits
-// MaxInFlightBytes, MaxConcurrentCalls, Tenant and Conversation. The rest belongs to connections that
-// are open, and stays. With an error nothing has changed.
+// MaxInFlightBytes, MaxConcurrentCalls, MaxWorkingCalls, Tenant and Conversation. The rest belongs to
+// connections that are open, and stays. With an error nothing has changed.
 func (s *Server) Reconfigure(o Options) error {
 	set, err := o.settings()
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
@@ -26,6 +25,7 @@ import (
 	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 	"github.com/elbowroom/elbowroom/server/interceptors/quota"
+	"github.com/elbowroom/elbowroom/server/wire"
 	"github.com/elbowroom/elbowroom/tokens"
 	"github.com/elbowroom/elbowroom/tokens/provider"
 )
@@ -35,7 +35,13 @@ const (
 	DefaultMaxMessageBytes      = 64 << 20
 	DefaultMaxInFlightBytes     = 512 << 20
 	DefaultMaxConcurrentStreams = 256
+	DefaultHandshakeTimeout     = 10 * time.Second
+	DefaultReceiveTimeout       = 2 * time.Minute
 )
+
+// maxHeaderBytes bounds the metadata of a call, as the HTTP edge bounds headers: a
+// token of 16 KB fits well, and gRPC's own 16 MB a call do not.
+const maxHeaderBytes = 64 << 10
 
 // streamWindow is how many bytes of a request may arrive before the server says
 // go on. gRPC starts with 64 KB, and a conversation of 1 MB then waits for a dozen
@@ -55,12 +61,24 @@ type Limits struct {
 	// MaxConcurrentCalls bounds the calls being worked on together, over all
 	// connections. One more fails with RESOURCE_EXHAUSTED and RetryInfo. 0: no bound.
 	MaxConcurrentCalls int
+	// MaxWorkingCalls bounds the calls that have the processors at one time; as many
+	// small ones have them besides. More wait for a moment and then fail with
+	// RESOURCE_EXHAUSTED and RetryInfo. Calls that wait for a language model are not
+	// counted. 0: no bound.
+	MaxWorkingCalls int
 	// MaxKeptBytes bounds the bodies held for the deltas of later requests, together.
-	// Those used least go first. Default 128 MiB; below 0 none are held.
+	// When they are too many, the tenant that holds the most loses those it has not used
+	// for longest. Default 128 MiB; below 0 none are held.
 	MaxKeptBytes int64
 	// MaxConcurrentStreams bounds the calls at one time of one connection; more wait.
 	// Default 256.
 	MaxConcurrentStreams uint32
+	// HandshakeTimeout is how long a new connection may take until it has said that it
+	// speaks HTTP/2, TLS included. Default 10 seconds.
+	HandshakeTimeout time.Duration
+	// ReceiveTimeout is how long a request may take to arrive. A later one fails with
+	// DEADLINE_EXCEEDED. Default 2 minutes.
+	ReceiveTimeout time.Duration
 	// Tenant bounds each tenant. The zero value does not.
 	Tenant quota.Limits
 	// Conversation bounds what one conversation may be made of.
@@ -69,9 +87,10 @@ type Limits struct {
 
 // The defaults of [Keepalive].
 const (
-	DefaultKeepaliveTime    = time.Minute
-	DefaultKeepaliveTimeout = 20 * time.Second
-	DefaultKeepaliveMinTime = 10 * time.Second
+	DefaultKeepaliveTime     = time.Minute
+	DefaultKeepaliveTimeout  = 20 * time.Second
+	DefaultKeepaliveMinTime  = 10 * time.Second
+	DefaultMaxConnectionIdle = 15 * time.Minute
 )
 
 // Keepalive says how connections are kept. The zero value takes the defaults.
@@ -82,6 +101,9 @@ type Keepalive struct {
 	// MinTime is the shortest allowed time between a client's pings; connections that
 	// ping more often are closed. Default 10 seconds.
 	MinTime time.Duration
+	// MaxConnectionIdle closes connections that have had no call for that time; a client
+	// opens a new one when it needs it. Default 15 minutes.
+	MaxConnectionIdle time.Duration
 	// MaxConnectionAge closes connections after that time, so that clients resolve
 	// the server's name again and reach new replicas. 0 never does.
 	MaxConnectionAge time.Duration
@@ -152,10 +174,11 @@ type lasting struct {
 	gate            *admission.Gate
 	serving         atomic.Bool
 	bodies          bodies
+	rooms           rooms
 	maxMessageBytes int
 
 	grpc    *grpc.Server
-	health  *health.Server
+	health  *healthService
 	current current
 }
 
@@ -185,19 +208,19 @@ func New(o Options) (*Server, error) {
 		openReflection:  !o.ClosedReflection,
 		gate:            admission.NewGate(limits.admission()),
 		maxMessageBytes: limits.MaxMessageBytes,
-		health:          health.NewServer(),
+		health:          newHealthService(),
 	}}
+	s.gate.Large = hasDelta
 	s.current.server.Store(s)
-	if s.bodies, err = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
+	s.bodies = newBodies(limits.MaxKeptBytes, limits.MaxMessageBytes)
 	if s.auth == nil {
 		s.auth = &auth.Gate{}
 	}
 	if s.quota, err = quota.New(limits.Tenant); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	options, err := s.interceptors()
+	entry := &door{recognize: s.recognize, admit: s.refuseUnread, limit: limits.ReceiveTimeout}
+	options, err := s.interceptors(entry)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -211,20 +234,25 @@ func New(o Options) (*Server, error) {
 		options = append(options, grpc.Creds(credentials.NewTLS(o.TLS)))
 	}
 	s.grpc = grpc.NewServer(append(options,
+		grpc.ConnectionTimeout(limits.HandshakeTimeout),
+		grpc.MaxHeaderListSize(maxHeaderBytes),
+		grpc.ForceServerCodecV2(wire.Codec{}),
 		grpc.MaxRecvMsgSize(limits.MaxMessageBytes),
+		grpc.RPCDecompressor(newInflater(limits.MaxMessageBytes)), //nolint:staticcheck // the other way is a table of the process, not of a server
 		grpc.MaxSendMsgSize(min(2*limits.MaxMessageBytes, math.MaxInt32)),
 		grpc.MaxConcurrentStreams(limits.MaxConcurrentStreams),
 		grpc.InitialWindowSize(streamWindow),
 		grpc.InitialConnWindowSize(2*streamWindow),
 		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))), //nolint:gosec // their stacks have grown to what a call needs
 		grpc.KeepaliveParams(keepalive.ServerParameters{
-			Time: keep.Time, Timeout: keep.Timeout, MaxConnectionAge: keep.MaxConnectionAge,
+			Time: keep.Time, Timeout: keep.Timeout, MaxConnectionIdle: keep.MaxConnectionIdle, MaxConnectionAge: keep.MaxConnectionAge,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keep.MinTime, PermitWithoutStream: true}),
 	)...)
-	elbowroomv1.RegisterContextServiceServer(s.grpc, &s.current)
-	healthv1.RegisterHealthServer(s.grpc, s.health)
-	reflection.Register(s.grpc)
+	entry.server = s.grpc
+	elbowroomv1.RegisterContextServiceServer(entry, &s.current)
+	healthv1.RegisterHealthServer(entry, s.health)
+	reflection.Register(entry)
 	s.setHealth(healthv1.HealthCheckResponse_SERVING)
 	return s, nil
 }
@@ -248,6 +276,12 @@ func (l Limits) withDefaults() Limits {
 	if l.MaxConcurrentStreams == 0 {
 		l.MaxConcurrentStreams = DefaultMaxConcurrentStreams
 	}
+	if l.HandshakeTimeout <= 0 {
+		l.HandshakeTimeout = DefaultHandshakeTimeout
+	}
+	if l.ReceiveTimeout <= 0 {
+		l.ReceiveTimeout = DefaultReceiveTimeout
+	}
 	if l.Conversation.MaxDepth <= 0 {
 		l.Conversation.MaxDepth = conversation.DefaultMaxDepth
 	}
@@ -259,7 +293,7 @@ func (l Limits) withDefaults() Limits {
 
 // admission is what the gate keeps.
 func (l Limits) admission() admission.Limits {
-	return admission.Limits{Bytes: l.MaxInFlightBytes, Calls: int64(l.MaxConcurrentCalls)}
+	return admission.Limits{Bytes: l.MaxInFlightBytes, Calls: int64(l.MaxConcurrentCalls), Working: l.MaxWorkingCalls}
 }
 
 func (k Keepalive) withDefaults() Keepalive {
@@ -271,6 +305,9 @@ func (k Keepalive) withDefaults() Keepalive {
 	}
 	if k.MinTime <= 0 {
 		k.MinTime = DefaultKeepaliveMinTime
+	}
+	if k.MaxConnectionIdle <= 0 {
+		k.MaxConnectionIdle = DefaultMaxConnectionIdle
 	}
 	return k
 }

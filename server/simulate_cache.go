@@ -15,14 +15,12 @@ import (
 
 // SimulateCache implements the RPC.
 func (s *Server) SimulateCache(ctx context.Context, in *elbowroomv1.SimulateCacheRequest) (*elbowroomv1.SimulateCacheResponse, error) {
+	if err := plausible(in); err != nil {
+		return nil, s.fail(ctx, err)
+	}
 	out := &elbowroomv1.SimulateCacheResponse{Estimated: in.GetEstimateOnly()}
 	requests := make([]simulator.Request, len(in.GetRequests()))
 	for i, r := range in.GetRequests() {
-		if i > 0 && r.GetStartMs() < in.GetRequests()[i-1].GetStartMs() {
-			return nil, s.fail(ctx, &requestError{
-				field: fmt.Sprintf("requests[%d].start_ms", i), message: -1, reason: "it starts before the request ahead of it",
-			})
-		}
 		exact, err := s.simulated(ctx, in, r, &requests[i])
 		if err != nil {
 			return nil, s.fail(ctx, within(fmt.Sprintf("requests[%d].", i), err))
@@ -43,9 +41,50 @@ func (s *Server) SimulateCache(ctx context.Context, in *elbowroomv1.SimulateCach
 	return out, nil
 }
 
+// Bounds of what a simulation takes. Beyond them sums are no finite numbers, or times run over.
+const (
+	simulatedSpan = 100 * 365 * 24 * time.Hour
+	leastRate     = 1e-6 // US dollars for a million tokens
+	largestRate   = 1e6
+)
+
+// plausible checks what the rules of the proto file cannot say.
+func plausible(in *elbowroomv1.SimulateCacheRequest) error {
+	wrong := func(field, reason string) error { return &requestError{field: field, message: -1, reason: reason} }
+	if day := in.GetPriceDate(); day != "" {
+		if _, err := time.Parse(time.DateOnly, day); err != nil {
+			return wrong("price_date", fmt.Sprintf("%q is no day as YYYY-MM-DD", day))
+		}
+	}
+	if p := in.GetPrice(); p != nil {
+		for _, rate := range []struct {
+			name string
+			usd  float64
+		}{{"input", p.GetInput()}, {"read", p.GetRead()}, {"write_5m", p.GetWrite_5M()}, {"write_1h", p.GetWrite_1H()}, {"write", p.GetWrite()}} {
+			if rate.usd != 0 && (rate.usd < leastRate || rate.usd > largestRate) {
+				return wrong("price."+rate.name, fmt.Sprintf("%g dollars for a million tokens; a price is between %g and %g", rate.usd, leastRate, largestRate))
+			}
+		}
+	}
+	first, before := in.GetRequests()[0].GetStartMs(), int64(0)
+	for i, r := range in.GetRequests() {
+		at := fmt.Sprintf("requests[%d].", i)
+		switch {
+		case r.GetStartMs() < before:
+			return wrong(at+"start_ms", "it starts before the request ahead of it")
+		case r.GetStartMs()-first > simulatedSpan.Milliseconds():
+			return wrong(at+"start_ms", "it starts more than 100 years after the first request")
+		case r.GetDurationMs() > 0 && r.GetDurationMs() < r.GetFirstTokenMs():
+			return wrong(at+"duration_ms", "the answer ends before its first token")
+		}
+		before = r.GetStartMs()
+	}
+	return nil
+}
+
 // simulated reads one request of the sequence, and says whether its sizes are those of the model's own vocabulary.
 func (s *Server) simulated(ctx context.Context, in *elbowroomv1.SimulateCacheRequest, r *elbowroomv1.SimulatedRequest, out *simulator.Request) (exact bool, err error) {
-	c, err := markedForm(r.GetConversation(), elbowroomv1.View_VIEW_FULL).read(s.limits)
+	c, err := markedForm(r.GetConversation(), elbowroomv1.View_VIEW_FULL, nil).read(s.limits)
 	if err != nil {
 		return false, err
 	}
@@ -83,7 +122,7 @@ func (s *Server) simulated(ctx context.Context, in *elbowroomv1.SimulateCacheReq
 	}
 	*out = simulator.Request{
 		Prompt: material.Request(&rules), Rules: &rules, Price: &price,
-		Start:      time.Duration(r.GetStartMs()) * time.Millisecond,
+		Start:      time.Duration(r.GetStartMs()-in.GetRequests()[0].GetStartMs()) * time.Millisecond,
 		FirstToken: time.Duration(r.GetFirstTokenMs()) * time.Millisecond,
 		Duration:   time.Duration(r.GetDurationMs()) * time.Millisecond,
 		Scope:      r.GetScope(), Thread: r.GetThread(), Billed: billedOf(r.GetBilled()),

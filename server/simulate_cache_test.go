@@ -141,6 +141,11 @@ func TestSimulateCacheErrorsNameTheField(t *testing.T) {
 		{"out of order", &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{good(), {Conversation: dated("x", 1), StartMs: 4}}}, "requests[1].start_ms"},
 		{"a price of nothing", &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{good()}, Price: &elbowroomv1.CachePrice{}}, "price.input"},
 		{"a day that is none", &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{good()}, PriceDate: "today"}, "price_date"},
+		{"a day that no month has", &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{good()}, PriceDate: "2026-02-30"}, "price_date"},
+		{"a price without bounds", &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{good()}, Price: &elbowroomv1.CachePrice{Input: 5, Read: 1e300}}, "price.read"},
+		{"a price next to nothing", &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{good()}, Price: &elbowroomv1.CachePrice{Input: 1e-300}}, "price.input"},
+		{"a gap of millennia", &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{good(), {Conversation: dated("x", 1), StartMs: 1<<53 - 1}}}, "requests[1].start_ms"},
+		{"an answer that ends before it begins", &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{{Conversation: dated("x", 1), FirstTokenMs: 10, DurationMs: 9}}}, "requests[0].duration_ms"},
 		{"a negative bill", &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{{Conversation: dated("x", 1), Billed: &elbowroomv1.BilledUsage{ReadTokens: -1}}}}, "requests[0].billed.read_tokens"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -161,6 +166,24 @@ func TestSimulateCacheErrorsNameTheField(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// Only the time between requests counts, from whatever moment it is measured.
+func TestSimulateCacheCountsFromAnyMoment(t *testing.T) {
+	f := start(t, nil)
+	for _, first := range []int64{0, 1_793_000_000_000, 1<<53 - 1 - 400_000} {
+		resp, err := f.client.SimulateCache(t.Context(), &elbowroomv1.SimulateCacheRequest{Requests: []*elbowroomv1.SimulatedRequest{
+			{Conversation: dated("2026-11-29", 1), StartMs: first},
+			{Conversation: dated("2026-11-29", 1), StartMs: first + 60_000},
+			{Conversation: dated("2026-11-29", 1), StartMs: first + 400_000},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if two, three := resp.GetTurns()[1].GetSplit(), resp.GetTurns()[2].GetSplit(); two.GetReadTokens() == 0 || three.GetReadTokens() != 0 {
+			t.Errorf("from %d ms: a minute later %v, after more than five %v", first, two, three)
+		}
 	}
 }
 

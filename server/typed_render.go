@@ -6,6 +6,7 @@ import (
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/server/wire"
 )
 
 // typedForm is a conversation as protobuf messages.
@@ -31,6 +32,8 @@ func (f *typedForm) apply(rw *conversation.Rewrite) {
 func (f *typedForm) altered() int { return f.kept.changed }
 
 func (f *typedForm) full() *elbowroomv1.Conversation { return f.result.conversation }
+
+func (f *typedForm) pieces() *wire.Native { return nil }
 
 func (f *typedForm) edits() ([]*elbowroomv1.Edit, []*elbowroomv1.Splice) {
 	return f.result.edits(f.request), nil

@@ -173,7 +173,7 @@ func otherValue(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString("x")
-	case reflect.Int:
+	case reflect.Int, reflect.Int8:
 		v.SetInt(3)
 	case reflect.Float64:
 		v.SetFloat(3)

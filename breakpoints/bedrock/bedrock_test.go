@@ -145,6 +145,7 @@ func checkRequest(t testing.TB, src string, opts breakpoints.Options) {
 			t.Errorf("a point %s in %s", p, out)
 		}
 	}
+	followed(t, src, out, opts)
 	if _, again := mark(t, out, opts); again != out {
 		t.Errorf("the second pass changes\n%s\nto\n%s", out, again)
 	}
@@ -269,4 +270,59 @@ func FuzzConverse(f *testing.F) {
 			checkRequest(t, src, ways()[int(way)%len(ways())])
 		}
 	})
+}
+
+// arrays are the elements of the three arrays that edit programs are about.
+func arrays(t testing.TB, src string) map[conversation.Section][]string {
+	t.Helper()
+	r, err := Parse(src, conversation.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(map[conversation.Section][]string)
+	for section, l := range map[conversation.Section]*list{conversation.SectionTools: &r.tools, conversation.SectionSystem: &r.system} {
+		for _, e := range l.elements {
+			out[section] = append(out[section], src[e.at.Start:e.at.End])
+		}
+	}
+	for i := range r.Conversation.Messages {
+		at := r.Conversation.Messages[i].Span
+		out[conversation.SectionMessages] = append(out[conversation.SectionMessages], src[at.Start:at.End])
+	}
+	return out
+}
+
+// followed checks that the edit program lists every element once and leads to the output.
+func followed(t testing.TB, src, out string, opts breakpoints.Options) {
+	t.Helper()
+	r, err := Parse(src, conversation.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Layout = breakpoints.LayoutBedrock
+	res, err := breakpoints.Place(r.Conversation, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, got, at := arrays(t, src), make(map[conversation.Section][]string), make(map[conversation.Section]int)
+	for _, op := range r.Program(res.Rewrite) {
+		if op.Kind != conversation.OpInsert && op.Start != at[op.Section] || op.Kind == conversation.OpInsert && (op.Start != at[op.Section] || op.JSON == "") {
+			t.Fatalf("%+v comes after element %d", op, at[op.Section])
+		}
+		switch op.Kind {
+		case conversation.OpKeep:
+			got[op.Section] = append(got[op.Section], in[op.Section][op.Start:op.End]...)
+		case conversation.OpReplace, conversation.OpInsert:
+			got[op.Section] = append(got[op.Section], op.JSON)
+		}
+		at[op.Section] = op.End
+	}
+	for section, elements := range in {
+		if at[section] != len(elements) {
+			t.Errorf("the program of section %v ends at %d of %d", section, at[section], len(elements))
+		}
+	}
+	if diff := cmp.Diff(arrays(t, out), got); diff != "" {
+		t.Errorf("following the program (-output +followed):\n%s\nfor %s", diff, src)
+	}
 }

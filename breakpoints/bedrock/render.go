@@ -10,34 +10,48 @@ import (
 // removes, and the splits of its system prompt: ascending and disjoint edits of the
 // source. Other edits are not rendered.
 func (r *Request) Splices(rw *conversation.Rewrite) []conversation.Splice {
-	var out []conversation.Splice
-	if len(r.Conversation.Tools) > 0 {
-		stray := false
-		edits := make([]edit, len(r.tools.blocks))
-		for i := range r.Conversation.Tools {
-			e := rw.Tool(i)
-			stray = stray || e.Kind != conversation.MarkKeep
-			if i < len(edits) {
-				edits[i].mark = e
-			}
-		}
-		out = r.list(out, &r.tools, edits, stray)
-	}
-	if e := rw.System(); e != nil {
-		out = r.list(out, &r.system, editsOf(e, len(r.system.blocks)), e.Unmark)
-	}
+	out := append(r.tools.splices(r.toolChanges(rw)), r.system.splices(r.systemChanges(rw))...)
 	for i := range r.messages {
-		e := rw.Message(i)
-		if e == nil {
-			continue
-		}
-		m := &r.messages[i]
-		out = r.list(out, &m.content, editsOf(e, len(m.content.blocks)), e.Unmark)
-		for j := range m.results {
-			out = r.list(out, &m.results[j], nil, e.Unmark)
-		}
+		out = append(out, r.messageSplices(rw, i)...)
 	}
 	slices.SortStableFunc(out, func(a, b conversation.Splice) int { return a.Offset - b.Offset })
+	return out
+}
+
+// toolChanges are those of the tools.
+func (r *Request) toolChanges(rw *conversation.Rewrite) changes {
+	stray := false
+	edits := make([]edit, len(r.tools.blocks))
+	for i := range r.Conversation.Tools {
+		e := rw.Tool(i)
+		stray = stray || e.Kind != conversation.MarkKeep
+		if i < len(edits) {
+			edits[i].mark = e
+		}
+	}
+	return r.changes(&r.tools, edits, stray)
+}
+
+// systemChanges are those of the system prompt.
+func (r *Request) systemChanges(rw *conversation.Rewrite) changes {
+	e := rw.System()
+	if e == nil {
+		return r.changes(&r.system, nil, false)
+	}
+	return r.changes(&r.system, editsOf(e, len(r.system.blocks)), e.Unmark)
+}
+
+// messageSplices are the edits inside one message.
+func (r *Request) messageSplices(rw *conversation.Rewrite, i int) []conversation.Splice {
+	e := rw.Message(i)
+	if e == nil {
+		return nil
+	}
+	m := &r.messages[i]
+	out := m.content.splices(r.changes(&m.content, editsOf(e, len(m.content.blocks)), e.Unmark))
+	for j := range m.results {
+		out = append(out, m.results[j].splices(r.changes(&m.results[j], nil, e.Unmark))...)
+	}
 	return out
 }
 
@@ -74,18 +88,27 @@ func point(e conversation.MarkEdit) string {
 	}
 }
 
-// list renders the edits of one array. unstray removes the points that mark nothing.
-func (r *Request) list(out []conversation.Splice, l *list, edits []edit, unstray bool) []conversation.Splice {
-	after := make([]string, len(l.elements))
-	dropped := make([]bool, len(l.elements))
+// changes are what happens to the elements of one array.
+type changes struct {
+	dropped []bool
+	// after is what is added behind each, every element with a comma in front.
+	after []string
+	// cuts are the edits inside elements, by their index.
+	cuts map[int]conversation.Splice
+}
+
+// changes decides what happens to one array. unstray removes the points that mark
+// nothing.
+func (r *Request) changes(l *list, edits []edit, unstray bool) changes {
+	c := changes{dropped: make([]bool, len(l.elements)), after: make([]string, len(l.elements)), cuts: make(map[int]conversation.Splice)}
 	for i := range l.elements {
-		dropped[i] = l.elements[i].stray && unstray
+		c.dropped[i] = l.elements[i].stray && unstray
 	}
 	for b, e := range edits {
 		at := l.blocks[b]
-		after[at] = point(e.mark)
+		c.after[at] = point(e.mark)
 		if e.mark.Kind != conversation.MarkKeep && at+1 < len(l.elements) && l.elements[at+1].point {
-			dropped[at+1] = true
+			c.dropped[at+1] = true
 		}
 		literal := l.elements[at].text
 		if e.split == 0 || literal.Len() == 0 {
@@ -94,28 +117,31 @@ func (r *Request) list(out []conversation.Splice, l *list, edits []edit, unstray
 		// The block's text ends at the cut, and a block with the rest follows the mark.
 		text := r.Source[literal.Start:literal.End]
 		cut := conversation.LiteralOffset(text, e.split)
-		out = append(out, conversation.Splice{Offset: literal.Start + cut, Length: len(text) - 1 - cut})
-		after[at] += `,{"text":"` + text[cut:] + "}" + point(e.rest)
+		c.cuts[at] = conversation.Splice{Offset: literal.Start + cut, Length: len(text) - 1 - cut}
+		c.after[at] += `,{"text":"` + text[cut:] + "}" + point(e.rest)
 	}
-	return append(out, gaps(l.elements, dropped, after)...)
+	return c
 }
 
-// gaps renders removals and additions between the elements of an array. The bytes
-// between two that stay neighbours are not touched.
-func gaps(elements []element, dropped []bool, after []string) []conversation.Splice {
+// splices renders the changes of an array. The bytes between two elements that stay
+// neighbours are not touched.
+func (l *list) splices(c changes) []conversation.Splice {
 	var out []conversation.Splice
+	for _, cut := range c.cuts { // in any order: they are sorted with the others
+		out = append(out, cut)
+	}
 	cut := func(from, to int, text string) {
 		if to > from || text != "" {
 			out = append(out, conversation.Splice{Offset: from, Length: to - from, Text: text})
 		}
 	}
-	last := -1
+	elements, last := l.elements, -1
 	for i := range elements {
 		switch {
-		case dropped[i]:
+		case c.dropped[i]:
 			continue
 		case last >= 0:
-			cut(elements[last].at.End, elements[i-1].at.End, after[last])
+			cut(elements[last].at.End, elements[i-1].at.End, c.after[last])
 		default:
 			cut(elements[0].at.Start, elements[i].at.Start, "")
 		}
@@ -123,7 +149,7 @@ func gaps(elements []element, dropped []bool, after []string) []conversation.Spl
 	}
 	switch n := len(elements); {
 	case last >= 0:
-		cut(elements[last].at.End, elements[n-1].at.End, after[last])
+		cut(elements[last].at.End, elements[n-1].at.End, c.after[last])
 	case n > 0:
 		cut(elements[0].at.Start, elements[n-1].at.End, "")
 	}

@@ -37,6 +37,7 @@ const (
 	CodeTTLDowngraded        = "ttl_downgraded"
 	CodeTooManyMarkers       = "too_many_markers"
 	CodeTTLOrder             = "ttl_order"
+	CodeUnknownTTL           = "unknown_ttl"
 	CodeUnmarkable           = "unmarkable_block"
 	CodeAutoConflict         = "auto_conflict"
 	CodePrewarm              = "prewarm_conflict"

@@ -13,6 +13,8 @@ func rejected(r Rejection) Finding {
 		f.Fix = "count the marks that other layers set in tools, system prompt and tool results, and set one fewer for each"
 	case CodeTTLOrder:
 		f.Fix = "put the marks with the longer life first, or use one life for all"
+	case CodeUnknownTTL:
+		f.Fix = "write 5m or 1h, or leave ttl out for 5m"
 	case CodeAutoConflict:
 		f.Fix = "drop the mark on the request as a whole, or free a mark and use one life"
 	case CodePrewarm:

@@ -12,6 +12,8 @@ import (
 type found struct {
 	at  breakpoints.Position
 	ttl time.Duration
+	// unknown is a ttl that no provider knows, empty otherwise.
+	unknown string
 	// tool is the tool's index, -1 elsewhere; block the block, nil elsewhere.
 	tool  int
 	block *conversation.Block
@@ -27,8 +29,12 @@ func findMarks(c *conversation.Conversation) []found {
 	add := func(m *conversation.Mark, f found) {
 		if m != nil {
 			f.ttl, f.wire = TTL5m, m.Wire
-			if m.TTL == "1h" {
+			switch m.TTL {
+			case "", "5m":
+			case "1h":
 				f.ttl = TTL1h
+			default:
+				f.unknown = m.TTL
 			}
 			out = append(out, f)
 		}

@@ -26,6 +26,8 @@ type Rates struct {
 	Write5m float64 `json:"write_5m"`
 	Write1h float64 `json:"write_1h"`
 	Write   float64 `json:"write"`
+	// Output is what the model writes, 0 where its price is not known.
+	Output float64 `json:"output"`
 }
 
 // Price is what a model's prompt costs.
@@ -100,6 +102,16 @@ func (p *Price) at(prompt int) Rates {
 	return p.Rates
 }
 
+// Call is the list price in US dollars of calls with so many tokens of prompts, none of them cached, and of answers, both
+// summed over the calls. It is false where the price of one of them is not known.
+func (p *Price) Call(calls, prompts, answers int) (usd float64, known bool) {
+	r := p.at(prompts / max(calls, 1))
+	if p.Relative || answers > 0 && r.Output == 0 {
+		return 0, false
+	}
+	return (float64(prompts)*r.Input + float64(answers)*r.Output) / 1e6, true
+}
+
 // ErrPrices means that a table of prices cannot be used.
 var ErrPrices = errors.New("prices cannot be used")
 
@@ -143,7 +155,7 @@ func readPrices(data []byte) ([]Price, error) {
 // Check returns an error that wraps [ErrPrices] when a rate is negative or no number, or the input is free.
 func (p *Price) Check() error {
 	for _, r := range []Rates{p.Rates, p.Long} {
-		for _, n := range []float64{r.Input, r.Read, r.Write5m, r.Write1h, r.Write} {
+		for _, n := range []float64{r.Input, r.Read, r.Write5m, r.Write1h, r.Write, r.Output} {
 			if n < 0 || math.IsNaN(n) || math.IsInf(n, 0) {
 				return fmt.Errorf("%w: a rate of %v", ErrPrices, n)
 			}

@@ -54,6 +54,11 @@ func reject(m *Material, rules *Rules) []Rejection {
 			unmarkable(f.at, "Tools with defer_loading cannot use prompt caching")
 		case f.block != nil && f.block.Kind == conversation.KindText && conversation.Blank(f.block.Text):
 			unmarkable(f.at, "cache_control cannot be set for empty text blocks")
+		case f.unknown != "":
+			out = append(out, Rejection{Code: CodeUnknownTTL, At: f.at, Text: fmt.Sprintf("cache_control.ttl is %q; it is '5m' or '1h'", f.unknown)})
+		}
+		if f.unknown != "" {
+			f.ttl = 0 // is neither before nor after another life
 		}
 		effective = append(effective, f)
 	}

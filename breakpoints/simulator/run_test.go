@@ -401,3 +401,28 @@ func TestEveryModelHasAMinimum(t *testing.T) {
 		}
 	}
 }
+
+func TestAPriceKnowsWhatCallsOfAModelCost(t *testing.T) {
+	_, haiku := lookUp(t, breakpoints.LayoutAnthropic, "claude-haiku-5-5", CountingDefault)
+	_, unknown := lookUp(t, breakpoints.LayoutAnthropic, "gpt-4o", CountingDefault)
+	priced := Price{Rates: Rates{Input: 2}}
+	for _, tt := range []struct {
+		name                    string
+		price                   *Price
+		calls, prompts, answers int
+		usd                     float64
+		known                   bool
+	}{
+		{"input and output", haiku, 1, 100_000, 10_000, 0.015, true},
+		{"a prompt above the step", haiku, 1, 200_000, 10_000, 0.125, true},
+		{"two prompts below it", haiku, 2, 200_000, 10_000, 0.025, true},
+		{"no price in money", unknown, 1, 1_000, 0, 0, false},
+		{"no price of what was written", &priced, 1, 1_000, 1, 0, false},
+		{"nothing was written", &priced, 1, 1_000, 0, 0.002, true},
+	} {
+		usd, known := tt.price.Call(tt.calls, tt.prompts, tt.answers)
+		if math.Abs(usd-tt.usd) > 1e-12 || known != tt.known {
+			t.Errorf("%s: %v dollars, known %v, want %v and %v", tt.name, usd, known, tt.usd, tt.known)
+		}
+	}
+}

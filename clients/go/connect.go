@@ -77,7 +77,7 @@ func WithTLS(config *tls.Config) Option {
 }
 
 // WithToken sends a bearer token with every call. Without TLS it is sent to
-// addresses of this machine only, see [WithTokenInTheOpen].
+// addresses of this machine only, see [WithTokenInTheOpen]. An empty token is none.
 func WithToken(token string) Option {
 	return func(s *settings) { s.token = token }
 }

@@ -14,11 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/resolver/manual"
 
@@ -76,6 +78,22 @@ func TestBothSidesShowTheirCertificates(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+func TestAnEmptyTokenIsNone(t *testing.T) {
+	for token, want := range map[string][]string{"": nil, "secret": {"Bearer secret"}} {
+		d := &double{answer: func(ctx context.Context, _ int) error {
+			got, _ := metadata.FromIncomingContext(ctx)
+			if diff := cmp.Diff(want, got.Get("authorization")); diff != "" {
+				t.Errorf("token %q (-want +got):\n%s", token, diff)
+			}
+			return nil
+		}}
+		if _, err := connectTo(t, serveDouble(t, d), elbowroom.WithToken(token)).Compress(t.Context(), small, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	connectTo(t, "10.1.2.3:50051", elbowroom.WithToken("")) // nothing would travel in the open
 }
 
 func TestCallsGoToTheReplicasThatAreWell(t *testing.T) {

@@ -35,6 +35,8 @@ type replica struct {
 	// where it is a process of its own.
 	stop func() int
 	kill func()
+	// signal sends another one, where it is a process of its own.
+	signal func(os.Signal)
 }
 
 // listening waits for the line that says where.
@@ -91,6 +93,14 @@ func startReplica(t *testing.T, environ []string, args ...string) *replica {
 // startProcess runs a server in a process of its own.
 func startProcess(t *testing.T, environ []string, args ...string) *replica {
 	t.Helper()
+	r, ended := beginProcess(t, environ, args...)
+	listening(t, r, ended)
+	return r
+}
+
+// beginProcess starts one and does not wait until it serves.
+func beginProcess(t *testing.T, environ []string, args ...string) (*replica, <-chan int) {
+	t.Helper()
 	r := &replica{out: newSyncBuffer(), log: newSyncBuffer()}
 	cmd := exec.Command(os.Args[0], onLoopback(args)...) //nolint:gosec,noctx // this test's own binary, which its cleanup ends
 	cmd.Env = append(append(os.Environ(), asProgram+"=1"), environ...)
@@ -109,9 +119,9 @@ func startProcess(t *testing.T, environ []string, args ...string) *replica {
 		_ = cmd.Process.Kill()
 		<-waited
 	}
+	r.signal = func(s os.Signal) { _ = cmd.Process.Signal(s) }
 	t.Cleanup(r.kill)
-	listening(t, r, ended)
-	return r
+	return r, ended
 }
 
 // logged waits for a line with the message and returns its fields.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
@@ -80,6 +81,9 @@ type cacheFinding struct {
 	Fix      string  `json:"fix"`
 }
 
+// longestGap is the largest time between two requests. Some thousand of them stay within a time.Duration.
+const longestGap = 30 * 24 * time.Hour
+
 // simulate shows what the requests read, write and cost.
 func (cmd *cacheCommand) simulate(ctx context.Context, p process) error {
 	switch {
@@ -89,6 +93,10 @@ func (cmd *cacheCommand) simulate(ctx context.Context, p process) error {
 		return &usageError{errors.New("--out goes with one file, without --replay and --html")}
 	case cmd.Replay && len(cmd.Files) > 1:
 		return &usageError{errors.New("--replay takes one file")}
+	case cmd.Gap <= 0 || cmd.Pause <= 0 || cmd.PauseEvery < 0:
+		return &usageError{errors.New("--gap and --pause are above 0, --pause-every is not below")}
+	case max(cmd.Gap, cmd.Pause) > longestGap:
+		return &usageError{fmt.Errorf("--gap and --pause are at most %v", longestGap)}
 	}
 	study, err := cmd.study(ctx, p)
 	if err != nil {

@@ -102,6 +102,10 @@ func TestCacheCommandLinesThatDoNotFit(t *testing.T) {
 		{"a server for several files", recorded("--server", "127.0.0.1:1"), "--server goes with one file"},
 		{"an output for several files", recorded("--out", "x.json"), "--out goes with one file"},
 		{"a replay of several files", recorded("--replay"), "--replay takes one file"},
+		{"a gap that goes backwards", []string{"cache", "--replay", "--gap=-5s", "testdata/long.json"}, "--gap and --pause are above 0"},
+		{"a gap of years", []string{"cache", "--replay", "--gap=90000h", "testdata/long.json"}, "at most 720h"},
+		{"a pause that goes backwards", []string{"cache", "--replay", "--pause=-5s", "testdata/long.json"}, "--gap and --pause are above 0"},
+		{"every -1st gap", []string{"cache", "--replay", "--pause-every=-1", "testdata/long.json"}, "--pause-every is not below"},
 		{"no model", []string{"cache", "--replay", "testdata/long.json"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -30,6 +30,8 @@ type process struct {
 	environ        []string
 	// colour is set when stdout is a terminal that wants it.
 	colour bool
+	// lost is how many lines of the log could not be written, nil where nobody counts.
+	lost func() int64
 }
 
 // variable returns a variable of the environment, empty when it is not set.
@@ -86,6 +88,11 @@ func run(ctx context.Context, p process) int {
 	case err != nil:
 		fmt.Fprintf(p.stderr, "elbowroom: %v\nRun \"elbowroom --help\" for the commands and flags.\n", err)
 		return exitUsage
+	}
+	if line.Command() == "serve" {
+		var end func()
+		p, end = p.unhindered(ctx)
+		defer end()
 	}
 	line.BindTo(ctx, (*context.Context)(nil))
 	line.Bind(p)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/elbowroom/elbowroom/internal/config"
+	"github.com/elbowroom/elbowroom/server"
 	"github.com/elbowroom/elbowroom/server/admin"
 	"github.com/elbowroom/elbowroom/server/httpapi"
 )
@@ -33,6 +34,7 @@ func newFront(ctx context.Context, c *config.Config, s *service, secured securit
 	edge, err := httpapi.New(httpapi.Options{
 		GRPC: s.Handler(), Log: log, AllowedOrigins: c.HTTP.AllowedOrigins,
 		MaxMessageBytes: int(c.Limits.MaxMessageBytes), MaxInFlightBytes: int64(c.Limits.MaxInFlightBytes),
+		HeaderTimeout: c.Limits.HandshakeTimeout, ReceiveTimeout: c.Limits.ReceiveTimeout,
 	})
 	if err != nil {
 		return nil, err
@@ -42,6 +44,7 @@ func newFront(ctx context.Context, c *config.Config, s *service, secured securit
 	if f.grpc, err = listen.Listen(ctx, "tcp", c.GRPCAddr); err != nil {
 		return nil, fmt.Errorf("grpc_addr: %w", err)
 	}
+	f.grpc = server.BoundConnections(f.grpc, c.Limits.MaxConnections, log)
 	if c.HTTPAddr == "" {
 		return f, nil
 	}
@@ -49,6 +52,7 @@ func newFront(ctx context.Context, c *config.Config, s *service, secured securit
 		_ = f.grpc.Close()
 		return nil, fmt.Errorf("http_addr: %w (another address: --http-addr; none: --http-addr '')", err)
 	}
+	f.http = server.BoundConnections(f.http, c.Limits.MaxConnections, log)
 	if config := secured.tls("http/1.1"); config != nil { //nolint:contextcheck // each handshake brings its own
 		f.http = tls.NewListener(f.http, config)
 	}
@@ -56,7 +60,7 @@ func newFront(ctx context.Context, c *config.Config, s *service, secured securit
 }
 
 // addAdmin adds the admin port where the configuration wants one.
-func (f *front) addAdmin(ctx context.Context, c *config.Config, metrics http.Handler) error {
+func (f *front) addAdmin(ctx context.Context, c *config.Config, metrics http.Handler, log *slog.Logger) error {
 	if c.AdminAddr == "" {
 		return nil
 	}
@@ -64,7 +68,7 @@ func (f *front) addAdmin(ctx context.Context, c *config.Config, metrics http.Han
 	lis, err := listen.Listen(ctx, "tcp", c.AdminAddr)
 	if err == nil {
 		host, _, _ := net.SplitHostPort(lis.Addr().String())
-		f.admin, err = admin.New(admin.Options{Metrics: metrics, Ready: f.service.Ready, Profiles: config.IsLoopback(host)})
+		f.admin, err = admin.New(admin.Options{Metrics: metrics, Ready: f.service.Ready, Profiles: config.IsLoopback(host), Log: log})
 	}
 	if err != nil {
 		_ = f.grpc.Close()

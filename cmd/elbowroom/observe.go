@@ -57,11 +57,12 @@ func (o *observed) flush(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// observeRungs tells the log and the recorder of each rung of the ladder.
-func observeRungs(log *slog.Logger, recorder *telemetry.Recorder) func(context.Context, ladder.Observation) {
+// observeRungs tells the log and the recorder of each rung of the ladder, with what its
+// calls cost.
+func observeRungs(log *slog.Logger, recorder *telemetry.Recorder, cost telemetry.Cost) func(context.Context, ladder.Observation) {
 	write := telemetry.LogSummarizerCalls(log)
 	return func(ctx context.Context, o ladder.Observation) {
 		write(ctx, o)
-		recorder.Summarizer(ctx, o)
+		recorder.Summarizer(ctx, o, cost)
 	}
 }

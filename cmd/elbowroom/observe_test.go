@@ -172,7 +172,7 @@ func TestATraceLeadsFromTheCallerToTheModelsServer(t *testing.T) {
 	if got := c.Resource("service.version"); got != buildVersion() {
 		t.Errorf("service.version %q", got)
 	}
-	for _, name := range []string{"rpc.server.call.duration", "elbowroom.compressions", "elbowroom.build_info"} {
+	for _, name := range []string{"rpc.server.call.duration", "elbowroom.compressions", "elbowroom.build_info", "go.goroutine.count", "go.memory.used", "go.memory.gc.goal"} {
 		if !c.HasMetric(name) {
 			t.Errorf("the metric %s did not arrive", name)
 		}
@@ -332,7 +332,11 @@ func adminGet(t *testing.T, b background, path string) (int, string) {
 
 func TestTheAdminPortTellsOfTheServer(t *testing.T) {
 	doubles(t)
-	addr, b := serve(t, "--summarizers", ladderFlag, "--telemetry-tenant-label")
+	prices := filepath.Join(t.TempDir(), "prices.json")
+	if err := os.WriteFile(prices, []byte(`[{"models":["gpt-5-mini"],"input":1000,"output":2000,"date":"2026-01-01","source":"a test"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	addr, b := serve(t, "--summarizers", ladderFlag, "--telemetry-tenant-label", "--prompt-caching-prices-file", prices)
 	defer b.stop()
 	compressAt(t, addr)
 	if code, text := adminGet(t, b, "/readyz"); code != http.StatusOK {
@@ -349,6 +353,7 @@ func TestTheAdminPortTellsOfTheServer(t *testing.T) {
 		`elbowroom_compressions_total{layer="agent",outcome="compressed",rung="llm",tenant=""} 1`,
 		`elbowroom_summarizer_failures_total{code="auth",summarizer="anthropic:claude-haiku-4-5",tenant=""} 1`,
 		`elbowroom_summarizer_tokens_total{kind="output",summarizer="openai:gpt-5-mini",tenant=""} 7`,
+		`elbowroom_summarizer_cost_usd_total{summarizer="openai:gpt-5-mini",tenant=""} 0.025`, // 11 tokens in, 7 out
 		`elbowroom_continuity_total{result="miss",tenant=""} 1`,
 		`elbowroom_passthrough_changed_bytes_total 0`,
 		`elbowroom_in_flight_bytes 0`,

@@ -4,10 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"os/signal"
 	"reflect"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/elbowroom/elbowroom/internal/config"
@@ -27,7 +25,8 @@ type reloader struct {
 	file string
 	// running are the settings in force, loaded those that were read last.
 	running, loaded *config.Config
-
+	// hangup asks for a reload.
+	hangup <-chan os.Signal
 	// done is told of every reload: whether it was applied.
 	done func(ctx context.Context, applied bool)
 }
@@ -41,21 +40,18 @@ type reconfigurable interface {
 func (r *reloader) start(ctx context.Context, front reconfigurable) (stop func()) {
 	r.front = front
 	ctx, cancel := context.WithCancel(ctx)
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.run(ctx, hangup)
+		r.run(ctx)
 	}()
 	return func() {
-		signal.Stop(hangup)
 		cancel()
 		<-done
 	}
 }
 
-func (r *reloader) run(ctx context.Context, hangup <-chan os.Signal) {
+func (r *reloader) run(ctx context.Context) {
 	r.loaded = r.running
 	files := watched.New(r.paths()...)
 	// The file may have changed while the server started.
@@ -68,7 +64,7 @@ func (r *reloader) run(ctx context.Context, hangup <-chan os.Signal) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-hangup:
+		case <-r.hangup:
 		case <-look.C:
 			if !files.Changed() {
 				continue

@@ -75,11 +75,11 @@ func TestReloadsHappenOnSIGHUPAndWhenAFileHasChanged(t *testing.T) {
 				refused.Add(1)
 			}
 		}
-		r := &reloader{done: done, load: load, front: f, level: new(slog.LevelVar), log: slog.New(slog.NewJSONHandler(log, nil)), file: file, running: running}
+		hangup := make(chan os.Signal)
+		r := &reloader{done: done, load: load, front: f, level: new(slog.LevelVar), log: slog.New(slog.NewJSONHandler(log, nil)), file: file, running: running, hangup: hangup}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		hangup := make(chan os.Signal)
-		go r.run(ctx, hangup)
+		go r.run(ctx)
 		// stamp makes what was written differ in the clock of this bubble, too.
 		later := time.Now()
 		write := func(path, text string) {
@@ -99,13 +99,18 @@ func TestReloadsHappenOnSIGHUPAndWhenAFileHasChanged(t *testing.T) {
 			{"nothing", func() {}, 0, 0, slog.LevelInfo, ""},
 			{"a change", func() { write(file, base+"log_level: warn\ncompression: {threshold: 0.3}\n") }, 1, 0, slog.LevelWarn, `"changed":["log_level","compression.threshold"]`},
 			{"nothing more", func() {}, 1, 0, slog.LevelWarn, ""},
-			{"broken YAML", func() { write(file, base+"log_level: [") }, 1, 1, slog.LevelWarn, notReloaded},
-			{"a bad value", func() { write(file, base+"log_level: loud") }, 1, 2, slog.LevelWarn, "loud"},
-			{"no file", func() { _ = os.Remove(file) }, 1, 3, slog.LevelWarn, "no such file"},
-			{"mended, with a setting that needs a restart", func() { write(file, base+"log_level: debug\nsummarizer: {retries: 1}\n") }, 2, 3, slog.LevelDebug, `"settings":["summarizer.retries"]`},
-			{"other keys", func() { write(keys, strings.Repeat("n", 32)) }, 3, 3, slog.LevelDebug, reloaded},
-			{"a signal", func() { hangup <- syscall.SIGHUP }, 4, 3, slog.LevelDebug, reloaded},
-			{"what the server refuses", func() { f.err = errors.New("it cannot be"); hangup <- syscall.SIGHUP }, 4, 4, slog.LevelDebug, "it cannot be"},
+			{"a file that is being written", func() {
+				write(file, "") // good, and all defaults
+				<-time.After(1100 * time.Millisecond)
+				write(file, base+"log_level: warn\ncompression: {threshold: 0.3}\n")
+			}, 2, 0, slog.LevelWarn, `"changed":null`},
+			{"broken YAML", func() { write(file, base+"log_level: [") }, 2, 1, slog.LevelWarn, notReloaded},
+			{"a bad value", func() { write(file, base+"log_level: loud") }, 2, 2, slog.LevelWarn, "loud"},
+			{"no file", func() { _ = os.Remove(file) }, 2, 3, slog.LevelWarn, "no such file"},
+			{"mended, with a setting that needs a restart", func() { write(file, base+"log_level: debug\nsummarizer: {retries: 1}\n") }, 3, 3, slog.LevelDebug, `"settings":["summarizer.retries"]`},
+			{"other keys", func() { write(keys, strings.Repeat("n", 32)) }, 4, 3, slog.LevelDebug, reloaded},
+			{"a signal", func() { hangup <- syscall.SIGHUP }, 5, 3, slog.LevelDebug, reloaded},
+			{"what the server refuses", func() { f.err = errors.New("it cannot be"); hangup <- syscall.SIGHUP }, 5, 4, slog.LevelDebug, "it cannot be"},
 		} {
 			before := len(log.String())
 			x.do()
@@ -116,7 +121,7 @@ func TestReloadsHappenOnSIGHUPAndWhenAFileHasChanged(t *testing.T) {
 				t.Errorf("%s: %d applied, %d refused, level %v, log:\n%s", x.name, applied.Load(), refused.Load(), r.level.Level(), lines)
 			}
 		}
-		if len(f.given) != 4 {
+		if len(f.given) != 5 {
 			t.Fatalf("%d configurations", len(f.given))
 		}
 		if got := f.given[0].Compression.Threshold; got != 0.3 {
@@ -221,4 +226,12 @@ func TestAHangingBackendDoesNotHoldUpTheEnd(t *testing.T) {
 			await(t, "the end of the call", func() bool { return model.Active() == 0 })
 		})
 	}
+}
+
+func TestASignalToReloadDoesNotEndAServerThatStarts(t *testing.T) {
+	r, ended := beginProcess(t, []string{"ELBOWROOM_NO_SUCH_SETTING=1"})
+	r.logged(t, "unknown environment variable") // long before it serves
+	r.signal(syscall.SIGHUP)
+	listening(t, r, ended)
+	r.logged(t, reloaded)
 }

@@ -7,8 +7,11 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -23,6 +26,10 @@ type serveCommand struct {
 
 // Run serves until the context ends.
 func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context) error {
+	// From the start, so that one that comes before the server is ready does not end it.
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
 	c, err := loadConfig(p, cmd.File, givenFlags(line))
 	if err != nil {
 		return err
@@ -37,10 +44,13 @@ func (cmd *serveCommand) Run(ctx context.Context, p process, line *kong.Context)
 		return err
 	}
 	defer seen.flush(ctx, plain)
+	if err := seen.recorder.WatchLog(p.lost); err != nil {
+		return err
+	}
 	reloads := &reloader{
 		load:  func() (*config.Config, error) { return loadConfig(p, cmd.File, givenFlags(line)) },
 		level: level, log: seen.Logger(plain), file: configFile(p, cmd.File), running: c,
-		done: seen.recorder.Reloaded,
+		hangup: hangup, done: seen.recorder.Reloaded,
 	}
 	return cmd.serve(ctx, p, c, seen.Logger(plain), seen, reloads)
 }
@@ -67,7 +77,7 @@ func (cmd *serveCommand) serve(ctx context.Context, p process, c *config.Config,
 	if err != nil {
 		return err
 	}
-	if err := f.addAdmin(ctx, c, seen.Metrics); err != nil {
+	if err := f.addAdmin(ctx, c, seen.Metrics, log); err != nil {
 		return err
 	}
 	defer reloads.start(ctx, f)()

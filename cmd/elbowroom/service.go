@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -16,12 +18,14 @@ import (
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 
 	"github.com/elbowroom/elbowroom/breakpoints"
+	"github.com/elbowroom/elbowroom/breakpoints/simulator"
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/config"
 	"github.com/elbowroom/elbowroom/internal/memo"
 	"github.com/elbowroom/elbowroom/internal/telemetry"
 	"github.com/elbowroom/elbowroom/server"
+	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/server/interceptors/quota"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 	"github.com/elbowroom/elbowroom/tokens"
@@ -37,6 +41,8 @@ type service struct {
 	rungs    *rungs
 	// memo outlives a reload: what is made of a text does not depend on settings.
 	memo *memo.Memo
+	// caches has the prices in force.
+	caches atomic.Pointer[simulator.Tables]
 }
 
 // endOfSummaries is how long summaries that are broken off may take to let go of what
@@ -87,7 +93,8 @@ func (s *service) build(ctx context.Context, c *config.Config, log *slog.Logger,
 		return err
 	}
 	s.ladder, err = ladder.New(ladder.Options{
-		Rungs: s.rungs.list, Store: s.state, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: observeRungs(log, recorder),
+		Rungs: s.rungs.list, Store: s.state, CallLimit: c.Summarizer.CallLimit, TenantTokens: int64(c.Limits.TenantSummarizerTokens), Observe: observeRungs(log, recorder, s.costOf),
+		Aside: admission.Aside,
 	})
 	if err != nil {
 		return err
@@ -96,6 +103,7 @@ func (s *service) build(ctx context.Context, c *config.Config, log *slog.Logger,
 	if err != nil {
 		return err
 	}
+	s.caches.Store(o.Caches)
 	o.Counter, o.Registry, o.Log, o.Telemetry = s.counter, s.registry, log, recorder
 	o.Auth, o.TLS, o.ClosedReflection = secured.auth, secured.tls("h2"), c.Auth.Reflection == "authenticated" //nolint:contextcheck // each handshake brings its own
 	s.Server, err = server.New(o)                                                                             //nolint:contextcheck // each call brings its own
@@ -112,6 +120,7 @@ func (s *service) reconfigure(ctx context.Context, c *config.Config) error {
 	if err := s.Server.Reconfigure(o); err != nil {
 		return err
 	}
+	s.caches.Store(o.Caches)
 	s.ladder.SetLimits(c.Summarizer.CallLimit, int64(c.Limits.TenantSummarizerTokens))
 	return nil
 }
@@ -165,15 +174,32 @@ func (s *service) options(ctx context.Context, c *config.Config) (server.Options
 			MaxMessageBytes:      int(c.Limits.MaxMessageBytes),
 			MaxInFlightBytes:     int64(c.Limits.MaxInFlightBytes),
 			MaxConcurrentCalls:   c.Limits.MaxConcurrentCalls,
+			MaxWorkingCalls:      workingCalls(c.Limits.MaxWorkingCalls),
 			MaxKeptBytes:         keptBytes(c.Limits.MaxKeptBytes),
 			MaxConcurrentStreams: uint32(c.Limits.MaxConcurrentStreams),
+			HandshakeTimeout:     c.Limits.HandshakeTimeout,
+			ReceiveTimeout:       c.Limits.ReceiveTimeout,
 			Tenant:               quota.Limits{Rate: c.Limits.TenantRate, Burst: c.Limits.TenantBurst, Concurrency: c.Limits.TenantConcurrency},
 			Conversation:         conversation.Limits{MaxDepth: c.Limits.MaxDepth, MaxBlocks: c.Limits.MaxBlocks},
 		},
 		Keepalive: server.Keepalive{
-			Time: c.Keepalive.Time, Timeout: c.Keepalive.Timeout, MinTime: c.Keepalive.MinTime, MaxConnectionAge: c.Keepalive.MaxConnectionAge,
+			Time: c.Keepalive.Time, Timeout: c.Keepalive.Timeout, MinTime: c.Keepalive.MinTime,
+			MaxConnectionIdle: c.Keepalive.MaxConnectionIdle, MaxConnectionAge: c.Keepalive.MaxConnectionAge,
 		},
 	}, nil
+}
+
+// processorsACall is how many processors there are for a call that is being worked on. It
+// spreads over them by itself; with more calls at one time, requests and answers wait
+// their turn behind work at every step of their way, and all calls are late.
+const processorsACall = 2
+
+// workingCalls translates a bound of 0, which is made from the processors.
+func workingCalls(limit int) int {
+	if limit == 0 {
+		return max(1, runtime.GOMAXPROCS(0)/processorsACall)
+	}
+	return limit
 }
 
 // keptBytes translates a bound of 0, which holds nothing.

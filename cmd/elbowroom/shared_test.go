@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -122,8 +123,9 @@ func TestReplicasMakeOneCallForIdenticalRequests(t *testing.T) {
 	const clients = 200
 	gate := make(chan struct{})
 	s := newShared(t, wiredouble.Text(tideSummary).Until(gate))
-	// The machine is busy, and a store that times out would be away.
-	patient := []string{"--store-redis-timeout", "20s"}
+	// The machine is busy, and a store that times out would be away. None of the calls is
+	// to be refused.
+	patient := []string{"--store-redis-timeout", "20s", "--limits-max-working-calls", strconv.Itoa(clients)}
 	replicas := []*replica{s.replica(t, patient...), s.replica(t, patient...)}
 	for _, r := range replicas {
 		if !strings.Contains(r.out.String(), "Store: Redis at "+s.redis.Addr()+", encrypted; this process's memory, 64MiB, when it is away\n") {

@@ -40,7 +40,7 @@ func openState(ctx context.Context, c *config.Config, log *slog.Logger, recorder
 		}, nil
 	}
 	watch := &storeWatch{log: log}
-	both := store.NewDegrading(shared, memory, func(op string, err error) { //nolint:contextcheck // told of operations of any call
+	both := store.NewDegrading(asideStore{shared}, memory, func(op string, err error) { //nolint:contextcheck // told of operations of any call
 		watch.observe(op, err)
 		recorder.StoreOperation(op, err)
 	})

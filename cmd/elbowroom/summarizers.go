@@ -111,7 +111,7 @@ func missingKey(kind string, getenv func(string) string) string {
 }
 
 func guardOptions(c config.Summarizer) ladder.GuardOptions {
-	o := ladder.GuardOptions{AttemptTimeout: c.AttemptTimeout, Retries: c.Retries}
+	o := ladder.GuardOptions{AttemptTimeout: c.AttemptTimeout, Retries: c.Retries, BreakerDelay: c.BreakerDelay}
 	if c.Retries == 0 {
 		o.Retries = -1 // the zero value is the default
 	}

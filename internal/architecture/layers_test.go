@@ -33,7 +33,7 @@ var testHouse = []string{"internal/testdata/...", "internal/testutil/...", "inte
 // layers is the one table of who may import whom:
 // cmd -> server -> {compressor, breakpoints} -> {summarizer, tokens} -> conversation.
 var layers = []layer{
-	{dir: "conversation", modules: []string{"github.com/clipperhouse/uax29/v2"}},
+	{dir: "conversation", modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/sys/cpu"}},
 	{
 		dir: "tokens", house: []string{"conversation"},
 		modules: []string{"github.com/clipperhouse/uax29/v2", "golang.org/x/text/unicode/norm"},
@@ -126,6 +126,7 @@ var layers = []layer{
 	{dir: "internal/memo"},
 	{dir: "internal/redact", house: []string{"internal/memo", "internal/parallel"}},
 	{dir: "internal/seal"},
+	{dir: "internal/logsink"},
 	{dir: "internal/watched"},
 	{dir: "internal/certificates", house: []string{"internal/watched"}},
 	{dir: "internal/testdata"},
@@ -138,6 +139,8 @@ var layers = []layer{
 	{dir: "internal/agentdouble", house: []string{"conformance"}, tests: []string{"conformance"}},
 	// Test support: a collector of telemetry.
 	{dir: "internal/otlpdouble", modules: []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/grpc"}},
+	// Test support: the program as a process of its own. It knows the program from outside only.
+	{dir: "internal/serverprocess", tests: []string{"gen/...", "google.golang.org/grpc"}},
 	{dir: "internal/testutil", house: anything, modules: []string{"*"}},
 	{dir: "internal/tools", house: anything, modules: []string{"*"}},
 	{

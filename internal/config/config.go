@@ -67,6 +67,7 @@ func (a Auth) Enabled() bool { return a.TokensFile != "" || a.JWTIssuer != "" ||
 type Summarizer struct {
 	AttemptTimeout  time.Duration `key:"attempt_timeout" default:"60s" placeholder:"DURATION" help:"How long one call to a language model may take."`
 	Retries         int           `key:"retries" default:"2" placeholder:"N" help:"Calls after a failed one that may succeed when made again."`
+	BreakerDelay    time.Duration `key:"breaker_delay" default:"30s" placeholder:"DURATION" help:"How long a language model is left alone when five requests in a row have failed, give or take a fifth."`
 	CallLimit       time.Duration `key:"call_limit" reload:"yes" default:"3m" placeholder:"DURATION" help:"How long one summarizer may work on one request, retries and parts included."`
 	ContextWindow   int           `key:"context_window" default:"0" placeholder:"TOKENS" help:"Context window of the summarizing models. 0: what is known of each, 128,000 where nothing is. Longer middles are summarized in parts."`
 	MaxOutputTokens int           `key:"max_output_tokens" default:"16384" placeholder:"TOKENS" help:"Most tokens of one answer, reasoning included; models that think at length need more."`
@@ -107,26 +108,31 @@ type HTTP struct {
 
 // Limits bound what callers may cost.
 type Limits struct {
-	MaxMessageBytes        Bytes   `key:"max_message_bytes" default:"64MiB" placeholder:"BYTES" help:"Largest request; a response may have twice that."`
-	MaxInFlightBytes       Bytes   `key:"max_in_flight_bytes" reload:"yes" default:"512MiB" placeholder:"BYTES" help:"Requests being worked on together; one that exceeds it is refused with RESOURCE_EXHAUSTED."`
-	MaxConcurrentCalls     int     `key:"max_concurrent_calls" reload:"yes" default:"0" placeholder:"N" help:"Calls being worked on together; one more is refused with RESOURCE_EXHAUSTED. 0: no bound."`
-	MaxKeptBytes           Bytes   `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; those not used for longest go first. 0: none are held."`
-	MaxRememberedBytes     Bytes   `key:"max_remembered_bytes" default:"64MiB" placeholder:"BYTES" help:"Memory for what is made of single texts, so that the messages of earlier turns are not read anew; what was not met for longest goes first. 0: nothing is remembered."`
-	MaxConcurrentStreams   int     `key:"max_concurrent_streams" default:"256" placeholder:"N" help:"Calls at one time of one connection; more wait."`
-	TenantRate             float64 `key:"tenant_rate" reload:"yes" default:"0" placeholder:"UNITS" help:"Units of cost that one tenant may use a second: 5 for Compress, Prepare and SimulateCache, 1 for the others, and 1 for every 64 KiB. 0: no bound."`
-	TenantBurst            int     `key:"tenant_burst" reload:"yes" default:"200" placeholder:"UNITS" help:"Units of cost that one tenant may use at once after a pause, with limits.tenant_rate."`
-	TenantConcurrency      int     `key:"tenant_concurrency" reload:"yes" default:"0" placeholder:"N" help:"Calls of one tenant at one time. 0: no bound."`
-	TenantSummarizerTokens int     `key:"tenant_summarizer_tokens" reload:"yes" default:"0" placeholder:"TOKENS" help:"Tokens that summarizing models may read and write for one tenant in an hour; after that the embedded summarizer takes over. 0: no bound."`
-	MaxDepth               int     `key:"max_depth" reload:"yes" default:"512" placeholder:"N" help:"Deepest nesting of values in a conversation."`
-	MaxBlocks              int     `key:"max_blocks" reload:"yes" default:"200000" placeholder:"N" help:"Messages, blocks and tools of one conversation together."`
+	MaxMessageBytes        Bytes         `key:"max_message_bytes" default:"64MiB" placeholder:"BYTES" help:"Largest request; a response may have twice that."`
+	MaxInFlightBytes       Bytes         `key:"max_in_flight_bytes" reload:"yes" default:"512MiB" placeholder:"BYTES" help:"Requests being worked on together; one that exceeds it is refused with RESOURCE_EXHAUSTED."`
+	MaxConcurrentCalls     int           `key:"max_concurrent_calls" reload:"yes" default:"0" placeholder:"N" help:"Calls being worked on together; one more is refused with RESOURCE_EXHAUSTED. 0: no bound."`
+	MaxWorkingCalls        int           `key:"max_working_calls" reload:"yes" default:"0" placeholder:"N" help:"Calls that have the processors at one time; more wait for a moment and are then refused with RESOURCE_EXHAUSTED. Those that wait for a model are not counted. 0: half as many as there are processors, at least one."`
+	MaxKeptBytes           Bytes         `key:"max_kept_bytes" default:"128MiB" placeholder:"BYTES" help:"Bodies held for callers that send deltas, together; when they are too many, the tenant that holds the most loses those it has not used for longest. 0: none are held."`
+	MaxRememberedBytes     Bytes         `key:"max_remembered_bytes" default:"64MiB" placeholder:"BYTES" help:"Memory for what is made of single texts, so that the messages of earlier turns are not read anew; what was not met for longest goes first. 0: nothing is remembered."`
+	MaxConcurrentStreams   int           `key:"max_concurrent_streams" default:"256" placeholder:"N" help:"Calls at one time of one connection; more wait."`
+	MaxConnections         int           `key:"max_connections" default:"10000" placeholder:"N" help:"Connections of the gRPC and of the HTTP address, each; one more is closed at once. 0: no bound."`
+	HandshakeTimeout       time.Duration `key:"handshake_timeout" default:"10s" placeholder:"DURATION" help:"How long a connection may take for TLS and the opening of HTTP/2, or for the headers of an HTTP request."`
+	ReceiveTimeout         time.Duration `key:"receive_timeout" default:"2m" placeholder:"DURATION" help:"How long a request may take to arrive; a later one is refused with DEADLINE_EXCEEDED."`
+	TenantRate             float64       `key:"tenant_rate" reload:"yes" default:"0" placeholder:"UNITS" help:"Units of cost that one tenant may use a second: 5 for Compress, Prepare and SimulateCache, 1 for the others, and 1 for every 64 KiB. 0: no bound."`
+	TenantBurst            int           `key:"tenant_burst" reload:"yes" default:"200" placeholder:"UNITS" help:"Units of cost that one tenant may use at once after a pause, with limits.tenant_rate."`
+	TenantConcurrency      int           `key:"tenant_concurrency" reload:"yes" default:"0" placeholder:"N" help:"Calls of one tenant at one time. 0: no bound."`
+	TenantSummarizerTokens int           `key:"tenant_summarizer_tokens" reload:"yes" default:"0" placeholder:"TOKENS" help:"Tokens that summarizing models may read and write for one tenant in an hour; after that the embedded summarizer takes over. 0: no bound."`
+	MaxDepth               int           `key:"max_depth" reload:"yes" default:"512" placeholder:"N" help:"Deepest nesting of values in a conversation."`
+	MaxBlocks              int           `key:"max_blocks" reload:"yes" default:"200000" placeholder:"N" help:"Messages, blocks and tools of one conversation together."`
 }
 
 // Keepalive says how connections are kept.
 type Keepalive struct {
-	Time             time.Duration `key:"time" default:"1m" placeholder:"DURATION" help:"How long a silent connection waits before the server pings it."`
-	Timeout          time.Duration `key:"timeout" default:"20s" placeholder:"DURATION" help:"How long the answer to a ping may take."`
-	MinTime          time.Duration `key:"min_time" default:"10s" placeholder:"DURATION" help:"Shortest allowed time between a client's pings."`
-	MaxConnectionAge time.Duration `key:"max_connection_age" default:"0s" placeholder:"DURATION" help:"Close connections after that time, so that clients find new replicas. 0s: never."`
+	Time              time.Duration `key:"time" default:"1m" placeholder:"DURATION" help:"How long a silent connection waits before the server pings it."`
+	Timeout           time.Duration `key:"timeout" default:"20s" placeholder:"DURATION" help:"How long the answer to a ping may take."`
+	MinTime           time.Duration `key:"min_time" default:"10s" placeholder:"DURATION" help:"Shortest allowed time between a client's pings."`
+	MaxConnectionIdle time.Duration `key:"max_connection_idle" default:"15m" placeholder:"DURATION" help:"Close connections that have had no call for that time; clients open a new one when they need it."`
+	MaxConnectionAge  time.Duration `key:"max_connection_age" default:"0s" placeholder:"DURATION" help:"Close connections after that time, so that clients find new replicas. 0s: never."`
 }
 
 // Store says where summaries, compressions, cooldowns and budgets are kept.

@@ -40,7 +40,7 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 		Summarizers: []string{"extractive"},
 		TLS:         config.TLS{ClientAuth: "require"},
 		Auth:        config.Auth{JWTTenantClaim: "sub", Reflection: "open"},
-		Summarizer:  config.Summarizer{AttemptTimeout: time.Minute, Retries: 2, CallLimit: 3 * time.Minute, MaxOutputTokens: 16_384},
+		Summarizer:  config.Summarizer{AttemptTimeout: time.Minute, Retries: 2, BreakerDelay: 30 * time.Second, CallLimit: 3 * time.Minute, MaxOutputTokens: 16_384},
 		Compression: config.Compression{
 			Enabled: true, Threshold: 0.5, TargetRatio: 0.2, ProtectLastN: 20, GatewayThreshold: 0.85, Continuity: true,
 			UnknownWindow: 128_000, ModelThresholds: map[string]float64{},
@@ -49,9 +49,10 @@ func TestDefaultsAreThePublishedOnes(t *testing.T) {
 		HTTP:          config.HTTP{AllowedOrigins: []string{}},
 		Count:         config.Count{Providers: []string{}, Timeout: 5 * time.Second, Concurrency: 8},
 		Limits: config.Limits{
-			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxKeptBytes: 128 << 20, MaxRememberedBytes: 64 << 20, MaxConcurrentStreams: 256, TenantBurst: 200, MaxDepth: 512, MaxBlocks: 200_000,
+			MaxMessageBytes: 64 << 20, MaxInFlightBytes: 512 << 20, MaxKeptBytes: 128 << 20, MaxRememberedBytes: 64 << 20, MaxConcurrentStreams: 256,
+			MaxConnections: 10_000, HandshakeTimeout: 10 * time.Second, ReceiveTimeout: 2 * time.Minute, TenantBurst: 200, MaxDepth: 512, MaxBlocks: 200_000,
 		},
-		Keepalive:       config.Keepalive{Time: time.Minute, Timeout: 20 * time.Second, MinTime: 10 * time.Second},
+		Keepalive:       config.Keepalive{Time: time.Minute, Timeout: 20 * time.Second, MinTime: 10 * time.Second, MaxConnectionIdle: 15 * time.Minute},
 		Store:           config.Store{MaxBytes: 64 << 20, MaxEntries: 100_000, RedisTimeout: 100 * time.Millisecond, RedisPrefix: "elbowroom:"},
 		ShutdownTimeout: 30 * time.Second,
 	}
@@ -199,6 +200,7 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 		{"a summarizer of an unknown kind", "summarizers: [\"gpt-4o-mini\", extractive]", nil, nil, `summarizers: "gpt-4o-mini" is none of openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive`},
 		{"a summarizer without a model", "summarizers: [\"openai:\"]", nil, nil, `summarizers: "openai:" is none of openai:MODEL, anthropic:MODEL, plugin:HOST:PORT, extractive`},
 		{"a summarizer without time", "summarizer: {attempt_timeout: 0s}", nil, nil, "summarizer.attempt_timeout: 0s is not a positive duration"},
+		{"a breaker that never opens", "summarizer: {breaker_delay: 0s}", nil, nil, "summarizer.breaker_delay: 0s is not a positive duration"},
 		{"fewer than no retries", "summarizer: {retries: -1}", nil, nil, "summarizer.retries: -1 is less than 0"},
 		{"no summarizer", "summarizers: []", nil, nil, "summarizers: at least one is needed; built in is extractive"},
 		{"a summarizer twice", "summarizers: extractive,extractive", nil, nil, `summarizers: "extractive" is listed twice`},

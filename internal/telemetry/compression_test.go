@@ -62,13 +62,13 @@ func TestEveryPhaseIsASpanThatEndsWhereTheNextBegins(t *testing.T) {
 	c.Progress(compressor.Progress{Phase: compressor.PhaseCounting})
 	c.Progress(compressor.Progress{Phase: compressor.PhasePlanning, Tokens: 900})
 	// A rung that was skipped without being announced, and one that was announced.
-	r.Summarizer(inside, ladder.Observation{Rung: "openai:a", Code: ladder.CodeCoolingDown, Duration: time.Millisecond})
+	r.Summarizer(inside, ladder.Observation{Rung: "openai:a", Code: ladder.CodeCoolingDown, Duration: time.Millisecond}, nil)
 	c.Progress(compressor.Progress{Phase: compressor.PhaseSummarizing, Tokens: 900, Summarized: 500, Summarizer: "openai:b"})
 	backend := r.Backend(&backend{name: "openai:b", answer: summarizer.Completion{Text: "SECRET", Model: "b-1", PromptTokens: 10, CompletionTokens: 2, Finish: summarizer.FinishStop}})
 	if _, err := backend.Complete(inside, summarizer.Prompt{System: "SECRET", User: "SECRET", MaxTokens: 77}, nil); err != nil {
 		t.Fatal(err)
 	}
-	r.Summarizer(inside, ladder.Observation{Rung: "openai:b", Attempts: 1})
+	r.Summarizer(inside, ladder.Observation{Rung: "openai:b", Attempts: 1}, nil)
 	c.Progress(compressor.Progress{Phase: compressor.PhaseAssembling, Tokens: 900})
 	c.End(&compressor.Result{Outcome: compressor.OutcomeCompressed, Report: compressor.Report{TokensBefore: 900, TokensAfter: 300, Rung: compressor.RungLLM}}, compressor.LayerAgent, nil)
 	spans := end()

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/contrib/bridges/otelslog"
 	"go.opentelemetry.io/contrib/exporters/autoexport"
+	"go.opentelemetry.io/contrib/instrumentation/runtime"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	prometheusexporter "go.opentelemetry.io/otel/exporters/prometheus"
@@ -156,6 +157,9 @@ func (t *Telemetry) startMetrics(ctx context.Context, o Options, about *resource
 	provider := sdkmetric.NewMeterProvider(options...)
 	t.Meter = provider
 	t.close = append(t.close, provider.Shutdown)
+	if err := runtime.Start(runtime.WithMeterProvider(provider)); err != nil {
+		return err
+	}
 	return buildInfo(provider, o.Version)
 }
 

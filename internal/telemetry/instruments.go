@@ -19,12 +19,15 @@ type instruments struct {
 	changed                   metric.Int64Counter
 
 	summarizerCalls, summarizerTokens, summarizerFailures metric.Int64Counter
+	summarizerCost                                        metric.Float64Counter
 	summarizerDuration                                    metric.Float64Histogram
 
 	breakpoints, predicted metric.Int64Counter
 
-	refused, storeOperations, reloads                    metric.Int64Counter
-	inFlight, inFlightLimit, bodies, bodyBytes, degraded metric.Int64ObservableGauge
+	logLost metric.Int64ObservableCounter
+
+	refused, storeOperations, reloads                                      metric.Int64Counter
+	inFlight, inFlightLimit, working, waiting, bodies, bodyBytes, degraded metric.Int64ObservableGauge
 
 	// names are those of all of them.
 	names []string
@@ -70,15 +73,28 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 	counter(&in.summarizerCalls, "elbowroom.summarizer.calls", "{call}", "Calls to a summarizer's model, retries included.")
 	counter(&in.summarizerTokens, "elbowroom.summarizer.tokens", "{token}", "Tokens that a summarizer's model billed.")
 	counter(&in.summarizerFailures, "elbowroom.summarizer.failures", "{try}", "Rungs of the ladder that were tried or skipped without a summary.")
+	{
+		const what = "elbowroom.summarizer.cost_usd"
+		var err error
+		in.summarizerCost, err = meter.Float64Counter(what, metric.WithUnit("{USD}"),
+			metric.WithDescription("List price of those tokens in US dollars, where one is known."))
+		name(what, err)
+	}
 	histogram(&in.summarizerDuration, "elbowroom.summarizer.duration", "s", "How long a request waited for a rung of the ladder.", summarizerBuckets)
 	counter(&in.breakpoints, "elbowroom.cache.breakpoints", "{breakpoint}", "Cache breakpoints placed.")
 	counter(&in.predicted, "elbowroom.cache.predicted_tokens", "{token}", "Prompt tokens by how the provider is expected to bill them.")
 	counter(&in.refused, "elbowroom.refused_calls", "{call}", "Calls that were turned away before any work was done.")
 	counter(&in.storeOperations, "elbowroom.store.operations", "{operation}", "Operations on the shared store.")
 	counter(&in.reloads, "elbowroom.config.reloads", "{reload}", "Reloads of the configuration; one that was refused left the settings as they were.")
+	var err error
+	in.logLost, err = meter.Int64ObservableCounter("elbowroom.log.lost_lines", metric.WithUnit("{line}"),
+		metric.WithDescription("Lines of the log that could not be written: its reader died or does not read, or the disk is full."))
+	name("elbowroom.log.lost_lines", err)
 	gauge(&in.degraded, "elbowroom.store.degraded", "", "1 while the shared store is being done without.")
 	gauge(&in.inFlight, "elbowroom.in_flight", "By", "Requests being worked on.")
 	gauge(&in.inFlightLimit, "elbowroom.in_flight.limit", "By", "Their bound.")
+	gauge(&in.working, "elbowroom.working_calls", "{call}", "Calls that have the processors.")
+	gauge(&in.waiting, "elbowroom.waiting_calls", "{call}", "Calls that wait for them.")
 	gauge(&in.bodies, "elbowroom.kept_bodies", "{body}", "Bodies held for callers that send deltas.")
 	gauge(&in.bodyBytes, "elbowroom.kept_bodies.size", "By", "Memory they take.")
 	return in, errors.Join(errs...)

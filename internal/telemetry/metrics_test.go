@@ -63,8 +63,9 @@ func everything(t *testing.T, r *Recorder) {
 	t.Helper()
 	ctx := t.Context()
 	for _, err := range []error{
-		r.WatchServer(func() Held { return Held{InFlight: 1, Limit: 2, Bodies: 3, BodyBytes: 4} }),
+		r.WatchServer(func() Held { return Held{InFlight: 1, Limit: 2, Working: 5, Waiting: 6, Bodies: 3, BodyBytes: 4} }),
 		r.WatchStore(func() bool { return true }),
+		r.WatchLog(func() int64 { return 3 }),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -74,8 +75,12 @@ func everything(t *testing.T, r *Recorder) {
 	r.Reloaded(ctx, false)
 	ctx, c := r.Compression(ctx, &conversation.Conversation{})
 	c.Progress(compressor.Progress{Phase: compressor.PhaseCounting})
-	r.Summarizer(ctx, ladder.Observation{Rung: "openai:gpt-5-mini", Attempts: 2, PromptTokens: 900, CompletionTokens: 80, Duration: time.Second})
-	r.Summarizer(ctx, ladder.Observation{Rung: "anthropic:claude-haiku-4-5", Code: "auth", Duration: time.Second})
+	r.Summarizer(ctx, ladder.Observation{Rung: "openai:gpt-5-mini", Attempts: 2, PromptTokens: 900, CompletionTokens: 80, Duration: time.Second}, func(o ladder.Observation) (float64, bool) {
+		return float64(o.PromptTokens) / 8, true
+	})
+	unknown := func(ladder.Observation) (float64, bool) { return 7, false }
+	r.Summarizer(ctx, ladder.Observation{Rung: "plugin:one", Attempts: 1, PromptTokens: 5, Duration: time.Second}, unknown)
+	r.Summarizer(ctx, ladder.Observation{Rung: "anthropic:claude-haiku-4-5", Code: "auth", Duration: time.Second}, nil)
 	c.End(&compressor.Result{Outcome: compressor.OutcomeCompressed, Report: compressor.Report{
 		TokensBefore: 1_000, TokensAfter: 250, Rung: compressor.RungLLM, Continuity: compressor.Continuity{Looked: true},
 		Repairs:  []compressor.Repair{{Kind: compressor.RepairBlankText}},
@@ -144,6 +149,7 @@ func TestWhatIsRecordedIsWhatIsExported(t *testing.T) {
 		{"elbowroom_compression_tokens_before_total", "", 1000},
 		{"elbowroom_compression_tokens_after_total", "", 250},
 		{"elbowroom_compression_tokens_removed_total", "", 750},
+		{"elbowroom_log_lost_lines_total", "", 3},
 		{"elbowroom_facts_total", "fate=kept", 5},
 		{"elbowroom_facts_total", "fate=repaired", 2},
 		{"elbowroom_facts_total", "fate=lost", 1},
@@ -153,10 +159,11 @@ func TestWhatIsRecordedIsWhatIsExported(t *testing.T) {
 		{"elbowroom_continuity_total", "result=hit", 0},
 		{"elbowroom_passthrough_changed_bytes_total", "", 0},
 		{"elbowroom_summarizer_calls_total", "summarizer=openai:gpt-5-mini", 2},
-		{"elbowroom_summarizer_tokens_total", "kind=input", 900},
+		{"elbowroom_summarizer_tokens_total", "kind=input", 905},
+		{"elbowroom_summarizer_cost_usd_total", "", 112.5},
 		{"elbowroom_summarizer_tokens_total", "kind=output", 80},
 		{"elbowroom_summarizer_failures_total", "code=auth", 1},
-		{"elbowroom_summarizer_duration_seconds", "result=written", 1},
+		{"elbowroom_summarizer_duration_seconds", "result=written", 2},
 		{"elbowroom_cache_breakpoints_total", "layout=" + breakpoints.LayoutAnthropic.String(), 3},
 		{"elbowroom_cache_predicted_tokens_total", "kind=read", 80},
 		{"elbowroom_cache_predicted_tokens_total", "kind=written", 15},
@@ -167,6 +174,8 @@ func TestWhatIsRecordedIsWhatIsExported(t *testing.T) {
 		{"elbowroom_config_reloads_total", "result=refused", 1},
 		{"elbowroom_in_flight_bytes", "", 1},
 		{"elbowroom_in_flight_limit_bytes", "", 2},
+		{"elbowroom_working_calls", "", 5},
+		{"elbowroom_waiting_calls", "", 6},
 		{"elbowroom_kept_bodies", "", 3},
 		{"elbowroom_kept_bodies_size_bytes", "", 4},
 		{"elbowroom_build_info", "version=1.2.3", 1},
@@ -181,6 +190,16 @@ func TestWhatIsRecordedIsWhatIsExported(t *testing.T) {
 	}
 	if got := families["elbowroom_compression_ratio"].GetMetric()[0].GetHistogram().GetSampleSum(); got != 0.25 {
 		t.Errorf("ratio %v", got)
+	}
+}
+
+// Those of the Go runtime have OpenTelemetry's names, so that they go to a collector too.
+func TestTheGoRuntimeIsMeasured(t *testing.T) {
+	families, _ := recorded(t)
+	for _, name := range []string{"go_goroutine_count", "go_memory_used_bytes", "go_memory_gc_goal_bytes", "go_memory_allocated_bytes_total", "go_goroutines"} {
+		if f := families[name]; f == nil || value(f, "") <= 0 {
+			t.Errorf("%s: %v", name, f)
+		}
 	}
 }
 
@@ -240,6 +259,8 @@ func unitOf(name string) string {
 		return "bytes"
 	case strings.Contains(base, "tokens"):
 		return "tokens"
+	case strings.HasSuffix(base, "_usd"):
+		return "US dollars"
 	case strings.HasSuffix(base, "_ratio"):
 		return "share, 0 to 1"
 	default:
@@ -286,7 +307,7 @@ func TestARecorderMayBeAbsent(t *testing.T) {
 	placed(nil)
 	_, counted := r.Count(ctx, nil)
 	counted(nil)
-	r.Summarizer(ctx, ladder.Observation{})
+	r.Summarizer(ctx, ladder.Observation{}, nil)
 	r.Refused(ctx, "", codes.OK)
 	r.PassedThrough(ctx, 1)
 	r.StoreOperation("get", nil)

@@ -14,6 +14,8 @@ import (
 	notraces "go.opentelemetry.io/otel/trace/noop"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/stats"
+
+	"github.com/elbowroom/elbowroom/summarizer/ladder"
 )
 
 // scope is the name of the instrumentation.
@@ -27,6 +29,9 @@ type RecorderOptions struct {
 	// no such label, since every tenant makes each of these series once more.
 	Tenant func(context.Context) string
 }
+
+// Cost is what a rung's calls cost in US dollars; false where no price is known.
+type Cost func(ladder.Observation) (usd float64, known bool)
 
 // Recorder records what the calls do. A nil one records nothing. It is safe for
 // concurrent use.
@@ -104,6 +109,8 @@ func (r *Recorder) PassedThrough(ctx context.Context, changed int) {
 type Held struct {
 	// InFlight and Limit are the bytes of requests being worked on, and their bound.
 	InFlight, Limit int64
+	// Working and Waiting are the calls that have the processors and that wait for them.
+	Working, Waiting int64
 	// Bodies and BodyBytes are what is kept for deltas.
 	Bodies, BodyBytes int64
 }
@@ -117,10 +124,12 @@ func (r *Recorder) WatchServer(held func() Held) error {
 		now := held()
 		o.ObserveInt64(r.inFlight, now.InFlight)
 		o.ObserveInt64(r.inFlightLimit, now.Limit)
+		o.ObserveInt64(r.working, now.Working)
+		o.ObserveInt64(r.waiting, now.Waiting)
 		o.ObserveInt64(r.bodies, now.Bodies)
 		o.ObserveInt64(r.bodyBytes, now.BodyBytes)
 		return nil
-	}, r.inFlight, r.inFlightLimit, r.bodies, r.bodyBytes)
+	}, r.inFlight, r.inFlightLimit, r.working, r.waiting, r.bodies, r.bodyBytes)
 	return err
 }
 
@@ -137,6 +146,18 @@ func (r *Recorder) WatchStore(degraded func() bool) error {
 		}
 		return nil
 	}, r.degraded)
+	return err
+}
+
+// WatchLog makes a counter of the lines of the log that could not be written.
+func (r *Recorder) WatchLog(lost func() int64) error {
+	if r == nil || lost == nil {
+		return nil
+	}
+	_, err := r.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		o.ObserveInt64(r.logLost, lost())
+		return nil
+	}, r.logLost)
 	return err
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 )
 
-// Summarizer records a rung that was tried, as the ladder's observer.
-func (r *Recorder) Summarizer(ctx context.Context, o ladder.Observation) {
+// Summarizer records a rung that was tried, as the ladder's observer. cost may be nil.
+func (r *Recorder) Summarizer(ctx context.Context, o ladder.Observation, cost Cost) {
 	if r == nil {
 		return
 	}
@@ -32,6 +32,11 @@ func (r *Recorder) Summarizer(ctx context.Context, o ladder.Observation) {
 		r.add(ctx, r.summarizerCalls, int64(o.Attempts), rung)
 		r.add(ctx, r.summarizerTokens, int64(o.PromptTokens), rung, attribute.String("kind", "input"))
 		r.add(ctx, r.summarizerTokens, int64(o.CompletionTokens), rung, attribute.String("kind", "output"))
+		if cost != nil && r.summarizerCost.Enabled(ctx) {
+			if usd, known := cost(o); known {
+				r.summarizerCost.Add(ctx, usd, r.labels(ctx, []attribute.KeyValue{rung}))
+			}
+		}
 	}
 	if c, _ := ctx.Value(compressionKey{}).(*Compression); c != nil {
 		c.tried(o)

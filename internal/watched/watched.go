@@ -5,6 +5,7 @@ package watched
 
 import (
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -19,13 +20,17 @@ type Files struct {
 
 	mu     sync.Mutex
 	looked time.Time
-	seen   []stamp
+	// told are the files as they were when a change was last reported, seen as they were
+	// at the last look.
+	told, seen []stamp
 }
 
-// stamp is what is seen of a file; the zero value is a file that cannot be read.
+// stamp is what is seen of a file; the zero value is a file that cannot be read. The mode
+// is part of it for files that become readable.
 type stamp struct {
 	changed time.Time
 	size    int64
+	mode    os.FileMode
 }
 
 // New watches files as they are now. Empty paths are left out.
@@ -39,12 +44,14 @@ func newAt(now func() time.Time, paths ...string) *Files {
 		}
 	}
 	f.seen = f.look()
+	f.told = f.seen
 	return f
 }
 
-// Changed reports whether a file has changed since the last time it said so. It
-// looks once an [Interval]; between, nothing has. It is safe for concurrent use, and
-// one caller alone is told of a change.
+// Changed reports whether a file has changed since the last time it said so, and has
+// been left alone for an [Interval] since: what is being written can look whole and say
+// something else. It looks once an [Interval]; between, nothing has. It is safe for
+// concurrent use, and one caller alone is told of a change.
 func (f *Files) Changed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,19 +60,25 @@ func (f *Files) Changed() bool {
 		return false
 	}
 	f.looked = now
-	seen, changed := f.look(), false
-	for i := range seen {
-		changed = changed || seen[i] != f.seen[i]
+	before := f.seen
+	f.seen = f.look()
+	if slices.Equal(f.seen, f.told) || !slices.Equal(f.seen, before) && !f.old(now) {
+		return false
 	}
-	f.seen = seen
-	return changed
+	f.told = f.seen
+	return true
+}
+
+// old reports whether the files were written an [Interval] ago, for those who look seldom.
+func (f *Files) old(now time.Time) bool {
+	return !slices.ContainsFunc(f.seen, func(s stamp) bool { return now.Sub(s.changed) < Interval })
 }
 
 func (f *Files) look() []stamp {
 	seen := make([]stamp, len(f.paths))
 	for i, p := range f.paths {
 		if info, err := os.Stat(p); err == nil {
-			seen[i] = stamp{info.ModTime(), info.Size()}
+			seen[i] = stamp{info.ModTime(), info.Size(), info.Mode()}
 		}
 	}
 	return seen

@@ -41,7 +41,7 @@ func TestChangedSeesEveryChangeOnce(t *testing.T) {
 	step("a file that is still gone", false)
 
 	other := filepath.Join(dir, "other")
-	write(other, "3", now.Add(time.Minute))
+	write(other, "3", now.Add(-time.Minute))
 	if err := os.Symlink(other, a); err != nil {
 		t.Fatal(err)
 	}
@@ -52,4 +52,22 @@ func TestChangedSeesEveryChangeOnce(t *testing.T) {
 		t.Error("it looked again within the interval")
 	}
 	step("after the interval", true)
+
+	if err := os.Chmod(a, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	step("another mode", true)
+	write(a, "", now.Add(Interval))
+	step("a file that is being written", false)
+	write(a, "5", now.Add(Interval))
+	step("more of it", false)
+	step("an interval later", true)
+	step("and then", false)
+	write(a, "6", now.Add(time.Hour))
+	step("a file of another clock, which may be being written", false)
+	step("and is not", true)
+	write(a, "7", now.Add(Interval))
+	step("a file that is being written", false)
+	now = now.Add(time.Hour)
+	step("long after", true)
 }

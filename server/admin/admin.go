@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -20,6 +21,8 @@ type Options struct {
 	// Profiles serves /debug/pprof/. Profiles cost time to make and show what the
 	// process is made of, so they belong on an address that other machines do not reach.
 	Profiles bool
+	// Log takes what the HTTP server has to say. Default: none of it is written.
+	Log *slog.Logger
 }
 
 // Server answers on the admin port.
@@ -39,6 +42,9 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("admin: no metrics")
 	case o.Ready == nil:
 		return nil, errors.New("admin: nothing says whether the server is ready")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", o.Metrics)
@@ -60,6 +66,7 @@ func New(o Options) (*Server, error) {
 	}
 	return &Server{http: &http.Server{
 		Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}}, nil
 }
 

@@ -40,7 +40,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, inflate bool) 
 		return b, tooLarge(s.limit)
 	}
 	control := http.NewResponseController(w)
-	src := io.Reader(&pacedReader{src: r.Body, control: control, timeout: s.pace})
+	src := io.Reader(&pacedReader{src: r.Body, control: control, timeout: s.pace, end: time.Now().Add(s.receive)})
 	if inflate {
 		switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
 		case "", "identity":
@@ -91,18 +91,24 @@ func unreadable(err error) *refusal {
 	return refuse(codes.InvalidArgument, 0, "the body cannot be read: %s", clip(err.Error()))
 }
 
-// pacedReader gives every piece of a body the same time to arrive.
+// pacedReader gives every piece of a body the same time to arrive, and all of them an
+// end.
 type pacedReader struct {
 	src     io.Reader
 	control *http.ResponseController
 	timeout time.Duration
+	end     time.Time
 	left    int // bytes of the piece that are to come
 }
 
 func (p *pacedReader) Read(into []byte) (int, error) {
 	if p.left <= 0 {
 		p.left = paceBytes
-		if err := p.control.SetReadDeadline(time.Now().Add(p.timeout)); err != nil {
+		by := time.Now().Add(p.timeout)
+		if p.end.Before(by) {
+			by = p.end
+		}
+		if err := p.control.SetReadDeadline(by); err != nil {
 			return 0, err
 		}
 	}

@@ -18,6 +18,12 @@ const (
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if len(r.TransferEncoding) > 0 {
+		// It may have had a length too, which net/http drops without a word. A proxy that goes
+		// by the length takes what follows the chunks for a part of this request, so nothing
+		// may follow (RFC 9112, 6.1).
+		w.Header().Set("Connection", "close")
+	}
 	out := newPacedWriter(w, s.pace)
 	if e := s.browsers.check(out, r); e != nil {
 		e.write(out)

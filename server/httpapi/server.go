@@ -16,12 +16,12 @@ const (
 	DefaultMaxMessageBytes  = 64 << 20
 	DefaultMaxInFlightBytes = 512 << 20
 	DefaultPace             = 30 * time.Second
+	DefaultHeaderTimeout    = 10 * time.Second
+	DefaultReceiveTimeout   = 2 * time.Minute
 )
 
 // What a connection may take.
 const (
-	// headerTimeout is how long the headers of a request may take.
-	headerTimeout = 10 * time.Second
 	// idleTimeout is how long a connection without a request is kept.
 	idleTimeout = 2 * time.Minute
 	// maxHeaderBytes bounds the headers of a request.
@@ -48,6 +48,12 @@ type Options struct {
 	// Pace is how long a peer may take to send or to take a piece of 256 KiB, or what
 	// is left of a body, before its connection is closed. Default 30 seconds.
 	Pace time.Duration
+	// HeaderTimeout is how long TLS and the headers of a request may take before the
+	// connection is closed. Default 10 seconds.
+	HeaderTimeout time.Duration
+	// ReceiveTimeout is how long the whole body of a request may take to arrive. Default
+	// 2 minutes.
+	ReceiveTimeout time.Duration
 }
 
 // Server answers HTTP requests.
@@ -59,6 +65,7 @@ type Server struct {
 	limit    int
 	held     budget
 	pace     time.Duration // what a piece of a body may take
+	receive  time.Duration // what all of it may
 }
 
 // New returns a server that is ready to [Server.Serve].
@@ -78,6 +85,12 @@ func New(o Options) (*Server, error) {
 	if o.Pace <= 0 {
 		o.Pace = DefaultPace
 	}
+	if o.HeaderTimeout <= 0 {
+		o.HeaderTimeout = DefaultHeaderTimeout
+	}
+	if o.ReceiveTimeout <= 0 {
+		o.ReceiveTimeout = DefaultReceiveTimeout
+	}
 	rpc, err := newRPCHandler(o.GRPC, o.MaxMessageBytes)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
@@ -87,12 +100,13 @@ func New(o Options) (*Server, error) {
 		grpc:     o.GRPC,
 		browsers: newBrowserPolicy(o.AllowedOrigins),
 		limit:    o.MaxMessageBytes,
-		pace:     o.Pace,
+		pace:     min(o.Pace, o.ReceiveTimeout),
+		receive:  o.ReceiveTimeout,
 	}
 	s.SetMaxInFlightBytes(o.MaxInFlightBytes)
 	s.http = &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: headerTimeout,
+		ReadHeaderTimeout: o.HeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		// Broken handshakes and the like: nothing that the operator has to act on.

@@ -56,6 +56,10 @@ type Options struct {
 	TenantTokens int64
 	// Observe, when not nil, is told of every rung that was tried.
 	Observe func(ctx context.Context, call Observation)
+	// Aside, when not nil, is told that a request begins to wait for a language model,
+	// and what it returns is called when the wait is over. The request needs no
+	// processor in between.
+	Aside func(ctx context.Context) (back func())
 	// Now is the clock of cooldowns; nil means time.Now.
 	Now func() time.Time
 }
@@ -69,6 +73,7 @@ type Ladder struct {
 	leases    leases
 	budgets   budgets
 	observe   func(context.Context, Observation)
+	aside     func(context.Context) (back func())
 }
 
 // New returns a ladder, or an error that names what is missing.
@@ -91,6 +96,9 @@ func New(o Options) (*Ladder, error) {
 	if o.Observe == nil {
 		o.Observe = func(context.Context, Observation) {}
 	}
+	if o.Aside == nil {
+		o.Aside = func(context.Context) func() { return func() {} }
+	}
 	l := &Ladder{
 		rungs:     o.Rungs,
 		cooldowns: cooldowns{store: o.Store, now: o.Now},
@@ -99,6 +107,7 @@ func New(o Options) (*Ladder, error) {
 		leases:    leases{store: o.Store, finished: finished{store: o.Store, keep: o.Keep}},
 		budgets:   budgets{store: o.Store, now: o.Now},
 		observe:   o.Observe,
+		aside:     o.Aside,
 	}
 	l.SetLimits(o.CallLimit, o.TenantTokens)
 	return l, nil

@@ -91,3 +91,24 @@ func TestNewLimitsHoldForCallsThatBeginLater(t *testing.T) {
 		}
 	})
 }
+
+func TestAWaitForAModelIsToldOf(t *testing.T) {
+	waiting, told := 0, 0
+	l := newLadder(t, &model{name: "model", work: func(context.Context, summarizer.Request) (summarizer.Response, error) {
+		if waiting != 1 {
+			t.Errorf("told of %d waits", waiting)
+		}
+		return summarizer.Response{}, errors.New("down")
+	}}, writes(summarizer.Extractive, "a summary"))
+	l.aside = func(context.Context) func() {
+		waiting++
+		told++
+		return func() { waiting-- }
+	}
+	if _, err := l.Summarize(t.Context(), Call{Request: request("x")}); err != nil {
+		t.Fatal(err)
+	}
+	if waiting != 0 || told != 1 {
+		t.Errorf("%d waits have not ended; told of %d, want the model's alone", waiting, told)
+	}
+}

@@ -100,7 +100,9 @@ func (l *Ladder) ask(ctx context.Context, rung summarizer.Summarizer, call *Call
 		defer cancel()
 	}
 	announce(call, rung)
+	back := l.aside(ctx)
 	response, reused, err = l.flights.do(limited, key, call.Request.OnText, l.call(rung, call, key))
+	back()
 	switch {
 	case err == nil:
 		l.cooldowns.succeed(ctx, where)

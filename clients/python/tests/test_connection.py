@@ -168,7 +168,7 @@ def test_a_token_for_this_machine_needs_no_tls(target: str) -> None:
     AsyncClient(target, token="secret")
 
 
-@pytest.mark.parametrize("token", ["secret\n", "sec\nret", "secret\r", "", " ", "s\u00e9cret", "sec\0ret"])
+@pytest.mark.parametrize("token", ["secret\n", "sec\nret", "secret\r", " ", "s\u00e9cret", "sec\0ret"])
 async def test_a_token_that_no_header_can_carry_is_refused(token: str) -> None:
     for kind in (Client, AsyncClient):
         with pytest.raises(elbowroom.InvalidRequest, match="line break") as caught:
@@ -181,6 +181,17 @@ async def test_a_token_that_no_header_can_carry_is_refused(token: str) -> None:
             with pytest.raises(elbowroom.InvalidRequest, match="line break"):
                 await other.compress(HELLO, format="openai_chat")
         assert not double.requests
+
+
+async def test_an_empty_token_is_none() -> None:
+    with serve(unchanged) as double:
+        for token in ("", lambda: ""):
+            with Client(double.address, token=token) as client:
+                client.compress(HELLO, format="openai_chat")
+            async with AsyncClient(double.address, token=token) as other:
+                await other.compress(HELLO, format="openai_chat")
+    assert [metadata.get("authorization") for metadata in double.metadata] == [None] * 4
+    Client("192.0.2.2:1", token="").close()  # nothing would travel in the open
 
 
 def test_a_missing_token_is_named() -> None:

@@ -65,8 +65,14 @@ impl ClientBuilder {
     }
 
     /// Sends a bearer token with every call. Without TLS it is sent to addresses of this machine only: [`build`](Self::build) refuses
-    /// others, see [`token_in_the_open`](Self::token_in_the_open).
+    /// others, see [`token_in_the_open`](Self::token_in_the_open). An empty token is none.
     pub fn token(mut self, token: impl AsRef<str>) -> Self {
+        if token.as_ref().is_empty() {
+            if std::mem::take(&mut self.token) {
+                self.metadata.remove("authorization");
+            }
+            return self;
+        }
         self.token = true;
         self.metadata("authorization", format!("Bearer {}", token.as_ref()))
     }

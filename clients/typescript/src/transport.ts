@@ -19,8 +19,8 @@ export interface ConnectOptions {
   /** A client certificate for mutual TLS, in PEM. Turns TLS on. */
   clientCert?: { cert: string | Uint8Array; key: string | Uint8Array };
   /**
-   * A bearer token, or what returns the one to use for a call. Without TLS it is sent to addresses of this machine only,
-   * see tokenInTheOpen.
+   * A bearer token, or what returns the one to use for a call; an empty one is none. Without TLS it is sent to addresses of
+   * this machine only, see tokenInTheOpen.
    */
   token?: string | (() => string | Promise<string>);
   /** Sends the token without TLS to other machines too: for networks that encrypt by themselves. Default false. */
@@ -53,7 +53,7 @@ export interface Connection {
 export function openConnection(target: string, options: ConnectOptions): Connection {
   const tls = options.tls !== undefined && options.tls !== false;
   const url = urlOf(target, tls || options.clientCert !== undefined);
-  if (options.token !== undefined && options.tokenInTheOpen !== true) {
+  if (options.token !== undefined && options.token !== "" && options.tokenInTheOpen !== true) {
     refuseOpenToken(url);
   }
   const baseUrl = url.href;
@@ -105,7 +105,10 @@ function addHeaders(headers: HeadersInit | undefined, token: ConnectOptions["tok
       }
     }
     if (token !== undefined && !req.header.has("authorization")) {
-      req.header.set("authorization", `Bearer ${typeof token === "string" ? token : await token()}`);
+      const value = typeof token === "string" ? token : await token();
+      if (value !== "") {
+        req.header.set("authorization", `Bearer ${value}`);
+      }
     }
     return next(req);
   };

@@ -111,6 +111,24 @@ test("a token, fixed or made for each call, goes along as a bearer; headers of a
   assert.deepEqual(seen, ["Bearer secret", "a", "Basic x", "b", "Bearer t1", null, "Bearer t2", null]);
 });
 
+test("an empty token is none", async (t) => {
+  const seen: (string | null)[] = [];
+  const double = await startDouble({
+    listModels: (_, { requestHeader }) => {
+      seen.push(requestHeader.get("authorization"));
+      return {};
+    },
+  });
+  t.after(() => double.stop());
+  for (const token of ["", () => "", async () => ""]) {
+    const client = connect(double.address, { token });
+    t.after(() => client.close());
+    await client.listModels();
+  }
+  assert.deepEqual(seen, [null, null, null]);
+  connect("10.1.2.3:50051", { token: "" }).close(); // nothing would travel in the open
+});
+
 test("a token travels without TLS to this machine only, unless the caller allows it", () => {
   const open = (target: string, options: Parameters<typeof connect>[1] = {}) =>
     connect(target, { token: "secret", ...options }).close();

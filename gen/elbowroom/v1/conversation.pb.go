@@ -34,7 +34,7 @@ const (
 	Format_FORMAT_OPENAI_CHAT Format = 1
 	// Anthropic Messages.
 	Format_FORMAT_ANTHROPIC_MESSAGES Format = 2
-	// Bedrock Converse. ApplyCacheControl only; VIEW_EDITS gives splices and no edits.
+	// Bedrock Converse. ApplyCacheControl only; edits count cachePoint blocks as elements of the arrays.
 	Format_FORMAT_BEDROCK_CONVERSE Format = 3
 )
 
@@ -268,6 +268,9 @@ const (
 	Section_SECTION_TOOLS Section = 2
 	// The messages.
 	Section_SECTION_MESSAGES Section = 3
+	// The request body itself (edits of the native form): the value of its cache_control is the one element, where there is one. To insert
+	// it is to set that member, to drop it is to remove it.
+	Section_SECTION_BODY Section = 4
 )
 
 // Enum value maps for Section.
@@ -277,12 +280,14 @@ var (
 		1: "SECTION_SYSTEM",
 		2: "SECTION_TOOLS",
 		3: "SECTION_MESSAGES",
+		4: "SECTION_BODY",
 	}
 	Section_value = map[string]int32{
 		"SECTION_UNSPECIFIED": 0,
 		"SECTION_SYSTEM":      1,
 		"SECTION_TOOLS":       2,
 		"SECTION_MESSAGES":    3,
+		"SECTION_BODY":        4,
 	}
 )
 
@@ -1892,12 +1897,13 @@ const file_elbowroom_v1_conversation_proto_rawDesc = "" +
 	"\tVIEW_FULL\x10\x01\x12\x0e\n" +
 	"\n" +
 	"VIEW_EDITS\x10\x02\x12\x10\n" +
-	"\fVIEW_SPLICES\x10\x03*_\n" +
+	"\fVIEW_SPLICES\x10\x03*q\n" +
 	"\aSection\x12\x17\n" +
 	"\x13SECTION_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSECTION_SYSTEM\x10\x01\x12\x11\n" +
 	"\rSECTION_TOOLS\x10\x02\x12\x14\n" +
-	"\x10SECTION_MESSAGES\x10\x03B=Z;github.com/elbowroom/elbowroom/gen/elbowroom/v1;elbowroomv1b\x06proto3"
+	"\x10SECTION_MESSAGES\x10\x03\x12\x10\n" +
+	"\fSECTION_BODY\x10\x04B=Z;github.com/elbowroom/elbowroom/gen/elbowroom/v1;elbowroomv1b\x06proto3"
 
 var (
 	file_elbowroom_v1_conversation_proto_rawDescOnce sync.Once

@@ -79,6 +79,9 @@ var rows = []row{
 		{"Requests in flight", "bytes", "Their bytes, and the bound above which calls are refused.", []line{
 			{"sum(elbowroom_in_flight_bytes{" + selector + "})", "in flight"}, {"sum(elbowroom_in_flight_limit_bytes{" + selector + "})", "limit"},
 		}},
+		{"Calls at work", "short", "Those that have the processors, and those that wait for them.", []line{
+			{"sum(elbowroom_working_calls{" + selector + "})", "working"}, {"sum(elbowroom_waiting_calls{" + selector + "})", "waiting"},
+		}},
 	}},
 	{"Compression", []panel{
 		{"Outcomes a second", "reqps", "", []line{{rate("elbowroom_compressions_total", "outcome, layer"), "{{outcome}} ({{layer}})"}}},
@@ -107,6 +110,9 @@ var rows = []row{
 		}},
 		{"Results a second", "reqps", "", []line{{rate(summarizer+"_count", "summarizer, result"), "{{summarizer}} {{result}}"}}},
 		{"Tokens billed a second", "short", "", []line{{rate("elbowroom_summarizer_tokens_total", "summarizer, kind"), "{{summarizer}} {{kind}}"}}},
+		{"Cost an hour", "currencyUSD", "List price of the tokens billed, where one is known.", []line{
+			{"sum by (summarizer) (increase(elbowroom_summarizer_cost_usd_total{" + selector + "}[1h]))", "{{summarizer}}"},
+		}},
 		{"Calls a second", "reqps", "Retries included.", []line{{rate("elbowroom_summarizer_calls_total", "summarizer"), "{{summarizer}}"}}},
 		{"Failures a second", "reqps", "", []line{{rate("elbowroom_summarizer_failures_total", "summarizer, code"), "{{summarizer}} {{code}}"}}},
 	}},
@@ -126,6 +132,9 @@ var rows = []row{
 		{"Processor time", "percentunit", "1 is one core.", []line{{rate("process_cpu_seconds_total", "instance"), "{{instance}}"}}},
 		{"Reloads of the configuration", "short", "A refused one left the settings as they were.", []line{
 			{"sum by (instance, result) (increase(elbowroom_config_reloads_total{" + selector + "}[1h]))", "{{instance}} {{result}}"},
+		}},
+		{"Lost lines of the log", "short", "Its reader died or does not read, or the disk is full.", []line{
+			{"sum by (instance) (increase(elbowroom_log_lost_lines_total{" + selector + "}[1h]))", "{{instance}}"},
 		}},
 		{"Versions", "short", "Servers by what they run.", []line{{"count by (version) (elbowroom_build_info{" + selector + "})", "{{version}}"}}},
 	}},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -124,4 +126,137 @@ func TestGateRefusesCallsAboveTheLimit(t *testing.T) {
 	if err := call(func() {}); err != nil || gate.Calls() != 0 {
 		t.Errorf("afterwards: %v, %d calls", err, gate.Calls())
 	}
+}
+
+// large is a request above [admission.SmallCall].
+func large() *elbowroomv1.CountTokensRequest { return request(admission.SmallCall + 1) }
+
+// inside makes a call that holds its place while the function runs.
+func inside(ctx context.Context, gate *admission.Gate, req any, run func(ctx context.Context)) error {
+	_, err := gate.Unary(ctx, req, nil, func(ctx context.Context, _ any) (any, error) {
+		run(ctx)
+		return "done", nil
+	})
+	return err
+}
+
+func TestLargeCallsDoNotKeepSmallOnesWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := admission.NewGate(admission.Limits{Working: 1})
+		gate.Large = func(req any) bool { return req.(*elbowroomv1.CountTokensRequest).GetModel() != "" }
+		if err := inside(t.Context(), gate, large(), func(ctx context.Context) {
+			wantRefusal(t, inside(ctx, gate, large(), func(context.Context) { t.Error("a second large call was let in") }), codes.ResourceExhausted)
+			more := request(1)
+			more.Model = "stands for more"
+			wantRefusal(t, inside(ctx, gate, more, func(context.Context) { t.Error("so was one that stands for more") }), codes.ResourceExhausted)
+			if err := inside(ctx, gate, request(1), func(ctx context.Context) {
+				if working, _ := gate.Places(); working != 2 {
+					t.Errorf("%d calls have places", working)
+				}
+				wantRefusal(t, inside(ctx, gate, request(1), func(context.Context) { t.Error("a second small call was let in") }), codes.ResourceExhausted)
+			}); err != nil {
+				t.Errorf("a small call: %v", err)
+			}
+		}); err != nil {
+			t.Error(err)
+		}
+		if working, waiting := gate.Places(); working != 0 || waiting != 0 {
+			t.Errorf("afterwards %d calls have places, %d wait", working, waiting)
+		}
+	})
+}
+
+func TestACallThatWaitsForSomebodyElseGivesItsPlaceAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := admission.NewGate(admission.Limits{Working: 1})
+		working := func() int {
+			n, _ := gate.Places()
+			return n
+		}
+		another := func() error { return inside(t.Context(), gate, large(), func(context.Context) {}) }
+		if err := inside(t.Context(), gate, large(), func(ctx context.Context) {
+			back := admission.Aside(ctx)
+			nested := admission.Aside(ctx)
+			if err := another(); err != nil {
+				t.Errorf("another call meanwhile: %v", err)
+			}
+			nested()
+			if n := working(); n != 0 {
+				t.Errorf("%d places are taken", n)
+			}
+			back()
+			back()
+			if n := working(); n != 1 {
+				t.Errorf("%d places are taken when the call goes on", n)
+			}
+			wantRefusal(t, another(), codes.ResourceExhausted)
+		}); err != nil {
+			t.Error(err)
+		}
+		if err := inside(t.Context(), gate, large(), func(ctx context.Context) { _ = admission.Aside(ctx) }); err != nil {
+			t.Error(err)
+		}
+		if n := working(); n != 0 {
+			t.Errorf("%d places are taken after a call that ended aside", n)
+		}
+		admission.Aside(t.Context())() // without a place
+	})
+}
+
+func TestAWaitingCallEndsWithItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := admission.NewGate(admission.Limits{Working: 1})
+		if err := inside(t.Context(), gate, large(), func(ctx context.Context) {
+			limited, cancel := context.WithTimeout(ctx, time.Millisecond)
+			defer cancel()
+			if err := inside(limited, gate, large(), func(context.Context) {}); status.Code(err) != codes.DeadlineExceeded {
+				t.Errorf("error %v", err)
+			}
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheDoorIsOpenUntilThereIsOverload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := admission.NewGate(admission.Limits{Working: 1})
+		through := func() (end func(), err error) {
+			ctx, cancel := context.WithCancel(t.Context())
+			_, err = gate.Door(ctx)
+			return cancel, err
+		}
+		if err := inside(t.Context(), gate, large(), func(ctx context.Context) {
+			first, err := through()
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantRefusal(t, inside(ctx, gate, large(), func(context.Context) {}), codes.ResourceExhausted)
+			// That one has waited long enough for the next one to see overload.
+			done := make(chan error)
+			go func() { done <- inside(ctx, gate, large(), func(context.Context) {}) }()
+			<-time.After(900 * time.Millisecond)
+			_, err = through()
+			wantRefusal(t, err, codes.ResourceExhausted)
+			first() // the request never came
+			synctest.Wait()
+			wantRefusal(t, <-done, codes.ResourceExhausted)
+			again, err := through()
+			if err != nil {
+				t.Errorf("nobody is on the way: %v", err)
+			}
+			_, err = through()
+			wantRefusal(t, err, codes.ResourceExhausted)
+			again()
+		}); err != nil {
+			t.Error(err)
+		}
+		ctx, err := gate.Door(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := inside(ctx, gate, large(), func(context.Context) {}); err != nil {
+			t.Error(err)
+		}
+	})
 }

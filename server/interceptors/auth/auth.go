@@ -68,8 +68,37 @@ type identified struct {
 
 func (s *identified) Context() context.Context { return s.ctx }
 
-// admit returns the context of a call by the caller it recognizes.
+// admit returns the context of a call by the caller it recognizes, or has recognized
+// already.
 func (g *Gate) admit(ctx context.Context) (context.Context, error) {
+	if v, ok := ctx.Value(verdictKey{}).(verdict); ok {
+		return ctx, v.err
+	}
+	return g.identify(ctx)
+}
+
+type verdictKey struct{}
+
+// verdict is what became of a call that was looked at ahead of its interceptor.
+type verdict struct{ err error }
+
+// Recognize does the interceptor's work ahead of it, so that nothing is done for
+// strangers in between. The interceptor then only tells the caller.
+func (g *Gate) Recognize(ctx context.Context) context.Context {
+	known, err := g.identify(ctx)
+	if err != nil {
+		known = ctx
+	}
+	return context.WithValue(known, verdictKey{}, verdict{err})
+}
+
+// Refused reports whether [Gate.Recognize] has found a call to be a stranger's.
+func Refused(ctx context.Context) bool {
+	v, _ := ctx.Value(verdictKey{}).(verdict)
+	return v.err != nil
+}
+
+func (g *Gate) identify(ctx context.Context) (context.Context, error) {
 	if g.Open() {
 		return ctx, nil
 	}

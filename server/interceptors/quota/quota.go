@@ -103,6 +103,17 @@ func (k *Keeper) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 	return handler(ctx, req)
 }
 
+// Charge takes the cost of bytes that a call turned out to stand for, a delta's body,
+// from its tenant's bucket, which may go below empty for it: the calls behind it wait.
+func (k *Keeper) Charge(ctx context.Context, bytes int) {
+	limits := *k.limits.Load()
+	cost := min(bytes/costBytes, max(limits.Burst, 1))
+	if limits.Rate <= 0 || cost == 0 {
+		return
+	}
+	k.tenant(auth.FromContext(ctx).Tenant, limits).bucket.ReserveN(k.now(), cost)
+}
+
 func (k *Keeper) tenant(name string, limits Limits) *tenant {
 	if t, found := k.tenants.GetIfPresent(name); found {
 		return t

@@ -179,3 +179,27 @@ func TestNewLimitsCountWhatTenantsHaveUsed(t *testing.T) {
 		t.Errorf("without limits: %v", err)
 	}
 }
+
+// What a delta stands for is known behind the quota, and is paid by the calls after it.
+func TestACallPaysForWhatItTurnsOutToStandFor(t *testing.T) {
+	k, c := keeper(t, Limits{Rate: 1, Burst: 10})
+	ctx := auth.NewContext(t.Context(), auth.Identity{Tenant: "a"})
+	if err := call(t, k, "a", "Compress", 10, func() { k.Charge(ctx, 8*costBytes) }); err != nil {
+		t.Fatal(err)
+	}
+	if wait := wantRefused(t, call(t, k, "a", "CountTokens", 10, nil), "a"); wait != 4*time.Second {
+		t.Errorf("wait %v for a unit, with 3 owed", wait)
+	}
+	if err := call(t, k, "b", "CountTokens", 10, nil); err != nil {
+		t.Errorf("another tenant: %v", err)
+	}
+	c.at = c.at.Add(4 * time.Second)
+	if err := call(t, k, "a", "CountTokens", 10, nil); err != nil {
+		t.Errorf("after the wait: %v", err)
+	}
+	k.Charge(ctx, 1000*costBytes) // no more than the bucket holds at once
+	c.at = c.at.Add(11 * time.Second)
+	if err := call(t, k, "a", "CountTokens", 10, nil); err != nil {
+		t.Errorf("a large body is owed for longer than the bucket takes to fill: %v", err)
+	}
+}

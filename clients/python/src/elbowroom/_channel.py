@@ -48,7 +48,7 @@ _SERVICE_CONFIG = {
 Pem = str | os.PathLike[str] | bytes
 """PEM data (bytes) or the path of a file with it."""
 Token = str | Callable[[], str]
-"""A bearer token, or a function that returns the one to use now."""
+"""A bearer token, or a function that returns the one to use now. An empty one is none."""
 ChannelOptions = Sequence[tuple[str, str | int]]
 
 _TOKEN = re.compile(r"[\x21-\x7e]+")
@@ -68,7 +68,7 @@ class Connection:
     options: ChannelOptions
 
     def __post_init__(self) -> None:
-        if self.token is None:
+        if not self.token:
             return
         if isinstance(self.token, str):
             _check_token(self.token)
@@ -106,9 +106,10 @@ class Connection:
         """Return the metadata of one call: the token, what the client and the call carry, and the current trace."""
         pairs = [*_pairs(self.metadata), *_pairs(own or ())]
         names = {name for name, _ in pairs}
-        if self.token is not None and "authorization" not in names:
-            token = self.token if isinstance(self.token, str) else _check_token(self.token())
-            pairs.append(("authorization", f"Bearer {token}"))
+        if self.token and "authorization" not in names:
+            token = self.token if isinstance(self.token, str) else self.token()
+            if token:
+                pairs.append(("authorization", f"Bearer {_check_token(token)}"))
         if _tracecontext is not None and "traceparent" not in names:
             carrier: dict[str, str] = {}
             _tracecontext.TraceContextTextMapPropagator().inject(carrier)
@@ -119,7 +120,7 @@ class Connection:
 def _check_token(token: str) -> str:
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):
         raise InvalidRequest(  # without the token: errors end up in logs
-            "the token holds something that no header can carry, or nothing",
+            "the token holds something that no header can carry",
             field="token",
             advice="Pass visible ASCII characters only; strip the line break that a file ends with.",
         )

@@ -46,7 +46,7 @@ class AsyncClient:
         tls: False (default): no TLS. True: TLS with the well-known certificate authorities. PEM data or the path of a file
             with it: TLS with these authorities.
         client_cert: Certificate chain and private key for mutual TLS, each PEM data or a path. Implies TLS.
-        token: A bearer token, or a function that returns the current one. Without TLS it goes to addresses of this machine only.
+        token: A bearer token, or a function that returns the current one; empty is none. Without TLS it goes to this machine.
         insecure_token: Send the token without TLS to other machines too, for networks that encrypt by themselves. Default
             False.
         timeout: Seconds that each call may take, unless the call says otherwise. Default 30.

@@ -324,7 +324,7 @@ pub enum Format {
     OpenaiChat = 1,
     /// Anthropic Messages.
     AnthropicMessages = 2,
-    /// Bedrock Converse. ApplyCacheControl only; VIEW_EDITS gives splices and no edits.
+    /// Bedrock Converse. ApplyCacheControl only; edits count cachePoint blocks as elements of the arrays.
     BedrockConverse = 3,
 }
 impl Format {
@@ -478,6 +478,9 @@ pub enum Section {
     Tools = 2,
     /// The messages.
     Messages = 3,
+    /// The request body itself (edits of the native form): the value of its cache_control is the one element, where there is one. To insert
+    /// it is to set that member, to drop it is to remove it.
+    Body = 4,
 }
 impl Section {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -490,6 +493,7 @@ impl Section {
             Self::System => "SECTION_SYSTEM",
             Self::Tools => "SECTION_TOOLS",
             Self::Messages => "SECTION_MESSAGES",
+            Self::Body => "SECTION_BODY",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -499,6 +503,7 @@ impl Section {
             "SECTION_SYSTEM" => Some(Self::System),
             "SECTION_TOOLS" => Some(Self::Tools),
             "SECTION_MESSAGES" => Some(Self::Messages),
+            "SECTION_BODY" => Some(Self::Body),
             _ => None,
         }
     }

@@ -136,6 +136,18 @@ async fn tokens_and_metadata_travel_with_every_call() {
 }
 
 #[tokio::test]
+async fn an_empty_token_is_none() {
+    let server = Double::start([]).await;
+    for builder in [Client::builder(server.target()), Client::builder(server.target()).token("secret")] {
+        builder.token("").build().unwrap().list_models("").await.unwrap();
+    }
+    let seen = server.seen();
+    assert_eq!(seen.iter().filter(|call| call.metadata.get("authorization").is_some()).count(), 0);
+    assert_eq!(seen.len(), 2);
+    Client::builder("10.1.2.3:50051").token("").build().expect("nothing would travel in the open");
+}
+
+#[tokio::test]
 async fn a_token_travels_without_tls_to_this_machine_only_unless_the_caller_allows_it() {
     let away = ["10.1.2.3:50051", "http://[2001:db8::1]:50051", "http://elbowroom.internal:50051"];
     let disguised = ["127.0.0.1.example:50051", "localhost.example:1", "http://127.0.0.1:1@10.1.2.3:1"];

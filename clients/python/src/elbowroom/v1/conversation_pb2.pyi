@@ -42,6 +42,7 @@ class Section(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SECTION_SYSTEM: _ClassVar[Section]
     SECTION_TOOLS: _ClassVar[Section]
     SECTION_MESSAGES: _ClassVar[Section]
+    SECTION_BODY: _ClassVar[Section]
 FORMAT_UNSPECIFIED: Format
 FORMAT_OPENAI_CHAT: Format
 FORMAT_ANTHROPIC_MESSAGES: Format
@@ -63,6 +64,7 @@ SECTION_UNSPECIFIED: Section
 SECTION_SYSTEM: Section
 SECTION_TOOLS: Section
 SECTION_MESSAGES: Section
+SECTION_BODY: Section
 
 class Conversation(_message.Message):
     __slots__ = ("messages", "tools", "native")

@@ -194,14 +194,15 @@ public final class ConversationProto extends com.google.protobuf.GeneratedFile {
       "E_TTL_UNSPECIFIED\020\000\022\020\n\014CACHE_TTL_5M\020\001\022\020\n" +
       "\014CACHE_TTL_1H\020\002\022\021\n\rCACHE_TTL_30M\020\003*M\n\004Vi" +
       "ew\022\024\n\020VIEW_UNSPECIFIED\020\000\022\r\n\tVIEW_FULL\020\001\022" +
-      "\016\n\nVIEW_EDITS\020\002\022\020\n\014VIEW_SPLICES\020\003*_\n\007Sec" +
+      "\016\n\nVIEW_EDITS\020\002\022\020\n\014VIEW_SPLICES\020\003*q\n\007Sec" +
       "tion\022\027\n\023SECTION_UNSPECIFIED\020\000\022\022\n\016SECTION" +
       "_SYSTEM\020\001\022\021\n\rSECTION_TOOLS\020\002\022\024\n\020SECTION_" +
-      "MESSAGES\020\003B\262\001\n\017io.elbowroom.v1B\021Conversa" +
-      "tionProtoP\001Z;github.com/elbowroom/elbowr" +
-      "oom/gen/elbowroom/v1;elbowroomv1\242\002\003EXX\252\002" +
-      "\014Elbowroom.V1\312\002\014Elbowroom\\V1\342\002\030Elbowroom" +
-      "\\V1\\GPBMetadata\352\002\rElbowroom::V1b\006proto3"
+      "MESSAGES\020\003\022\020\n\014SECTION_BODY\020\004B\262\001\n\017io.elbo" +
+      "wroom.v1B\021ConversationProtoP\001Z;github.co" +
+      "m/elbowroom/elbowroom/gen/elbowroom/v1;e" +
+      "lbowroomv1\242\002\003EXX\252\002\014Elbowroom.V1\312\002\014Elbowr" +
+      "oom\\V1\342\002\030Elbowroom\\V1\\GPBMetadata\352\002\rElbo" +
+      "wroom::V1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,

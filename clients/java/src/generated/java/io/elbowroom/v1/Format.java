@@ -41,7 +41,7 @@ public enum Format
   FORMAT_ANTHROPIC_MESSAGES(2),
   /**
    * <pre>
-   * Bedrock Converse. ApplyCacheControl only; VIEW_EDITS gives splices and no edits.
+   * Bedrock Converse. ApplyCacheControl only; edits count cachePoint blocks as elements of the arrays.
    * </pre>
    *
    * <code>FORMAT_BEDROCK_CONVERSE = 3;</code>
@@ -85,7 +85,7 @@ public enum Format
   public static final int FORMAT_ANTHROPIC_MESSAGES_VALUE = 2;
   /**
    * <pre>
-   * Bedrock Converse. ApplyCacheControl only; VIEW_EDITS gives splices and no edits.
+   * Bedrock Converse. ApplyCacheControl only; edits count cachePoint blocks as elements of the arrays.
    * </pre>
    *
    * <code>FORMAT_BEDROCK_CONVERSE = 3;</code>

@@ -47,6 +47,15 @@ public enum Section
    * <code>SECTION_MESSAGES = 3;</code>
    */
   SECTION_MESSAGES(3),
+  /**
+   * <pre>
+   * The request body itself (edits of the native form): the value of its cache_control is the one element, where there is one. To insert
+   * it is to set that member, to drop it is to remove it.
+   * </pre>
+   *
+   * <code>SECTION_BODY = 4;</code>
+   */
+  SECTION_BODY(4),
   UNRECOGNIZED(-1),
   ;
 
@@ -91,6 +100,15 @@ public enum Section
    * <code>SECTION_MESSAGES = 3;</code>
    */
   public static final int SECTION_MESSAGES_VALUE = 3;
+  /**
+   * <pre>
+   * The request body itself (edits of the native form): the value of its cache_control is the one element, where there is one. To insert
+   * it is to set that member, to drop it is to remove it.
+   * </pre>
+   *
+   * <code>SECTION_BODY = 4;</code>
+   */
+  public static final int SECTION_BODY_VALUE = 4;
 
 
   public final int getNumber() {
@@ -121,6 +139,7 @@ public enum Section
       case 1: return SECTION_SYSTEM;
       case 2: return SECTION_TOOLS;
       case 3: return SECTION_MESSAGES;
+      case 4: return SECTION_BODY;
       default: return null;
     }
   }

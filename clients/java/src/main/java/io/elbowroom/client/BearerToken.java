@@ -25,7 +25,10 @@ final class BearerToken implements ClientInterceptor {
         return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
             @Override
             public void start(Listener<R> listener, Metadata headers) {
-                headers.put(AUTHORIZATION, "Bearer " + token.get());
+                String value = token.get();
+                if (value != null && !value.isEmpty()) {
+                    headers.put(AUTHORIZATION, "Bearer " + value);
+                }
                 super.start(listener, headers);
             }
         };

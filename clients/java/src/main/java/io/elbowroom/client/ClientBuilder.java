@@ -89,12 +89,16 @@ public final class ClientBuilder {
         return this;
     }
 
-    /** A bearer token for each call. Without TLS it goes to this machine only; see {@link #tokenInTheOpen}. */
+    /**
+     * A bearer token for each call; null and an empty one are none. Without TLS it goes to this machine only; see
+     * {@link #tokenInTheOpen}.
+     */
     public ClientBuilder token(String token) {
-        return token(() -> token);
+        this.token = token == null || token.isEmpty() ? null : () -> token;
+        return this;
     }
 
-    /** A bearer token that is asked for at each call. It is called on the thread of the call. */
+    /** A bearer token that is asked for at each call; an empty one is none. It is called on the thread of the call. */
     public ClientBuilder token(Supplier<String> token) {
         this.token = token;
         return this;

@@ -1,6 +1,7 @@
 package io.elbowroom.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -129,6 +130,25 @@ class SecurityTest {
             assertEquals("Bearer t1", fake.headers.get(0).get(AUTHORIZATION));
             assertEquals("Bearer t2", fake.headers.get(1).get(AUTHORIZATION));
         }
+    }
+
+    @Test
+    void anEmptyTokenIsNone() throws IOException {
+        try (FakeServer fake = new FakeServer(serverTls().build(), FakeServer.counting(3))) {
+            for (ClientBuilder builder : new ClientBuilder[] {
+                Client.builder(fake.target()).token(""),
+                Client.builder(fake.target()).token((String) null),
+                Client.builder(fake.target()).token("t").token(""),
+                Client.builder(fake.target()).token(() -> "")
+            }) {
+                try (Client client = builder.trust(server.certificate()).build()) {
+                    client.countTokens(BODY);
+                }
+            }
+            assertEquals(4, fake.headers.size());
+            fake.headers.forEach(headers -> assertNull(headers.get(AUTHORIZATION)));
+        }
+        Client.builder("10.0.0.1:1").token("").build().close(); // nothing would go there without TLS
     }
 
     @Test

@@ -8,10 +8,10 @@ import (
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
 )
 
-// typedConversation writes a native conversation in the typed form, as somebody
-// would who fills protobuf messages from a provider's JSON. Roles that the typed
-// form does not have are left out.
-func typedConversation(t *Transcript) *pb.Conversation {
+// TypedForm writes a native conversation in the typed form, as somebody would who
+// fills protobuf messages from a provider's JSON. Roles that the typed form does not
+// have are left out.
+func TypedForm(t *Transcript) *pb.Conversation {
 	out := &pb.Conversation{}
 	if t.system != nil {
 		out.Messages = append(out.Messages, &pb.Message{Role: pb.Role_ROLE_SYSTEM, Blocks: typedBlocks(&t.system.content)})
