@@ -20,7 +20,7 @@ const aheadShare = 0.5
 // looking for names. It takes a fraction of a millisecond a turn, and the turn that
 // compresses waits that much less. What it finds out goes into the memo alone.
 func (j *job) readAhead(ctx context.Context) {
-	known := j.engine.memo
+	known := j.memo()
 	if known == nil || !j.quotes() || ctx.Err() != nil || float64(j.report.JudgedTokens) < aheadShare*float64(j.budget.threshold) {
 		return
 	}
@@ -60,3 +60,6 @@ func messageKey(known *memo.Memo, blocks []conversation.Block) memo.Key {
 	}
 	return key
 }
+
+// memo is what is remembered of the tenant's texts.
+func (j *job) memo() *memo.Memo { return j.engine.memo.For(j.req.Tenant) }

@@ -97,3 +97,19 @@ func TestNothingIsReadAheadForALanguageModel(t *testing.T) {
 		t.Errorf("%v, %d bytes", r.Outcome, e.memo.Bytes())
 	}
 }
+
+func TestTenantsFindNothingOfEachOthersTexts(t *testing.T) {
+	e := newTestEngine(t, extractive.New())
+	model := tokens.Model{Name: "gpt-4o", Known: true, Encoding: tokens.O200kBase, EncodingExact: true, ContextWindow: 900}
+	ask := func(tenant string) (added int64) {
+		was := e.memo.Bytes()
+		c := parse(t, conversation.FormatOpenAIChat, chat("s:p", "u:"+long("text"), "a:"+long("more of it"), "u:go on"))
+		if r := compress(t, e, Request{Conversation: c, Model: model, Policy: below, Tenant: tenant}); r.Outcome != OutcomeBelowThreshold {
+			t.Fatal(r.Outcome)
+		}
+		return e.memo.Bytes() - was
+	}
+	if ann, again, bob := ask("ann"), ask("ann"), ask("bob"); ann == 0 || again != 0 || bob != ann {
+		t.Errorf("ann left %d bytes, then %d, bob %d", ann, again, bob)
+	}
+}

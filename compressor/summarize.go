@@ -100,7 +100,7 @@ func (j *job) summaryRequest() summarizer.Request {
 	kept := j.keptMessages()
 	req := summarizer.Request{
 		Calls: j.callOf, Previous: j.earlier.told, Round: j.round(), Focus: j.req.Focus,
-		Count: j.sizes.text, KeepSecrets: !j.rules.redact, Memo: j.engine.memo,
+		Count: j.sizes.text, KeepSecrets: !j.rules.redact, Memo: j.memo(),
 	}
 	summarized := 0
 	for i := range j.c.Messages {

@@ -51,6 +51,12 @@ type Key [2]uint64
 // Memo remembers values by key. What was not asked for longest goes first. It is safe for
 // concurrent use; a nil Memo remembers nothing.
 type Memo struct {
+	*table
+	owner Key // of all keys made here
+}
+
+// table is what the memos of all owners share: room, but no entry.
+type table struct {
 	seeds  [2]maphash.Seed
 	shards [shards]shard
 }
@@ -75,11 +81,21 @@ func New(bytes int64) *Memo {
 	if bytes <= 0 {
 		return nil
 	}
-	m := &Memo{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+	m := &Memo{table: &table{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}}
 	for i := range m.shards {
 		m.shards[i].limit = int(bytes / shards)
 	}
 	return m
+}
+
+// For returns the memo of one owner, in the same room. What one owner's texts left
+// behind nobody else finds, so that nobody can tell by how long an answer takes which
+// texts another sends.
+func (m *Memo) For(owner string) *Memo {
+	if m == nil || owner == "" {
+		return m
+	}
+	return &Memo{table: m.table, owner: Key{maphash.String(m.seeds[0], owner), maphash.String(m.seeds[1], owner)}}
 }
 
 // Seed is the seed for hashes that are part of what is remembered; a new one each time
@@ -96,7 +112,7 @@ func (m *Memo) Key(kind Kind, text string) Key {
 	if m == nil {
 		return Key{}
 	}
-	return Key{maphash.String(m.seeds[0], text), maphash.String(m.seeds[1], text)}.of(kind)
+	return Key{maphash.String(m.seeds[0], text), maphash.String(m.seeds[1], text)}.of(kind).Join(m.owner)
 }
 
 // Join is the key of what stands behind several keys, in their order.

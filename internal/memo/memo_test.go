@@ -22,6 +22,28 @@ func TestRemembersByKindAndText(t *testing.T) {
 	}
 }
 
+func TestOwnersShareRoomAndNothingElse(t *testing.T) {
+	m := New(1 << 20)
+	ann, bob := m.For("ann"), m.For("bob")
+	ann.Put(ann.Key(Clean, "tea"), 1, 0)
+	for name, other := range map[string]*Memo{"bob": bob, "nobody": m, "nobody by name": m.For("")} {
+		if got, found := other.Get(other.Key(Clean, "tea")); found {
+			t.Errorf("%s finds %v", name, got)
+		}
+		if other.Bytes() != ann.Bytes() {
+			t.Errorf("%s: %d bytes in use, %d for ann", name, other.Bytes(), ann.Bytes())
+		}
+	}
+	again := m.For("ann")
+	if got, _ := again.Get(again.Key(Clean, "tea")); got != 1 {
+		t.Errorf("ann finds %v", got)
+	}
+	var none *Memo
+	if none.For("ann") != nil {
+		t.Error("no memo became one")
+	}
+}
+
 func TestStaysWithinItsSizeAndDropsWhatWasNotAskedFor(t *testing.T) {
 	const limit = 64 << 10
 	m := New(limit)
