@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 
+	"github.com/elbowroom/elbowroom/server/interceptors/admission"
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 )
 
@@ -29,7 +30,14 @@ type door struct {
 	admit func(ctx context.Context, method string) (context.Context, error)
 	// limit is how long a message may take to arrive.
 	limit time.Duration
+	// ended is closed when the server drains.
+	ended <-chan struct{}
 }
+
+// lastArrivals is how long messages may take to arrive once the server drains. Health
+// checks are answered then, too, and calls whose requests are long on their way are
+// refused anyway: nobody who sends half a message may keep the server from stopping.
+const lastArrivals = time.Second
 
 var _ reflection.GRPCServer = (*door)(nil)
 
@@ -51,7 +59,7 @@ func (d *door) RegisterService(desc *grpc.ServiceDesc, impl any) {
 				if auth.Refused(ctx) {
 					return nil // the interceptor refuses it, for which nothing is read
 				}
-				return receive(d.limit, read, into)
+				return d.receive(read, into)
 			}, chain)
 		}
 	}
@@ -75,13 +83,13 @@ func (d *door) stream(srv any, stream grpc.ServerStream, call *grpc.StreamServer
 	if err != nil {
 		return err
 	}
-	return handler(srv, &opening{ServerStream: stream, ctx: ctx, limit: d.limit})
+	return handler(srv, &opening{ServerStream: stream, ctx: ctx, door: d})
 }
 
 type opening struct {
 	grpc.ServerStream
 	ctx   context.Context //nolint:containedctx // a stream carries its context
-	limit time.Duration
+	door  *door
 	begun atomic.Bool
 }
 
@@ -92,20 +100,32 @@ func (o *opening) RecvMsg(into any) error {
 	if o.begun.Swap(true) {
 		return o.ServerStream.RecvMsg(into)
 	}
-	return receive(o.limit, o.ServerStream.RecvMsg, into)
+	return o.door.receive(o.ServerStream.RecvMsg, into)
 }
 
 // receive reads a message within a time limit. When that has passed the caller must
 // return, which ends the stream and with it the reading.
-func receive(limit time.Duration, read func(any) error, into any) error {
+func (d *door) receive(read func(any) error, into any) error {
 	done := make(chan error, 1)
 	go func() { done <- read(into) }()
-	timer := time.NewTimer(limit)
+	timer := time.NewTimer(d.limit)
 	defer timer.Stop()
+	late := status.Error(codes.DeadlineExceeded, fmt.Sprintf("the request did not arrive within %v (limits.receive_timeout)", d.limit))
 	select {
 	case err := <-done:
 		return err
 	case <-timer.C:
-		return status.Error(codes.DeadlineExceeded, fmt.Sprintf("the request did not arrive within %v (limits.receive_timeout)", limit))
+		return late
+	case <-d.ended:
+	}
+	if d.limit > lastArrivals {
+		timer.Reset(lastArrivals)
+		late = admission.ShuttingDown()
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		return late
 	}
 }

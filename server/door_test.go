@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -21,13 +22,37 @@ import (
 func TestAMessageThatDoesNotArriveIsNotWaitedFor(t *testing.T) {
 	end := make(chan struct{})
 	defer close(end)
-	err := receive(time.Millisecond, func(any) error { <-end; return nil }, nil)
+	err := (&door{limit: time.Millisecond}).receive(func(any) error { <-end; return nil }, nil)
 	if status.Code(err) != codes.DeadlineExceeded || !strings.Contains(err.Error(), "limits.receive_timeout") {
 		t.Error(err)
 	}
-	if err := receive(time.Hour, func(any) error { return io.EOF }, nil); !errors.Is(err, io.EOF) {
+	if err := (&door{limit: time.Hour}).receive(func(any) error { return io.EOF }, nil); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
+}
+
+func TestADrainingServerWaitsForNoMessageLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended, end := make(chan struct{}), make(chan struct{})
+		defer close(end)
+		d := &door{limit: time.Minute, ended: ended}
+		begun, got := time.Now(), make(chan error, 1)
+		go func() { got <- d.receive(func(any) error { <-end; return nil }, nil) }()
+		<-time.After(time.Second)
+		close(ended)
+		err := <-got
+		if status.Code(err) != codes.Unavailable || len(status.Convert(err).Details()) == 0 {
+			t.Errorf("%v, want UNAVAILABLE with RetryInfo", err)
+		}
+		if waited := time.Since(begun); waited != time.Second+lastArrivals {
+			t.Errorf("it was waited for %v", waited)
+		}
+		// What is there in time is read, for health checks.
+		slow := func(any) error { <-time.After(lastArrivals / 2); return io.EOF }
+		if err := d.receive(slow, nil); !errors.Is(err, io.EOF) {
+			t.Error(err)
+		}
+	})
 }
 
 // gate is a reader that tells when it is read, and gives nothing until it may.

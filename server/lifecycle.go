@@ -25,7 +25,7 @@ func (s *Server) Warm(ctx context.Context) error {
 // returns nil. It closes the listener.
 func (s *Server) Serve(lis net.Listener) error {
 	s.serving.Store(true)
-	if err := s.grpc.Serve(lis); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+	if err := s.grpc.Serve(greeted(lis)); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
 		return fmt.Errorf("serve %s: %w", lis.Addr(), err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"net"
 	"slices"
 	"testing"
 	"time"
@@ -165,6 +166,33 @@ func TestShutdownFinishesWhatIsBeingWorkedOn(t *testing.T) {
 		t.Errorf("Shutdown: %v", err)
 	}
 	<-f.served
+}
+
+// Port scanners, probes and balancers open connections and say nothing.
+func TestAConnectionThatSaysNothingDoesNotKeepTheServer(t *testing.T) {
+	f := start(t, func(o *server.Options) { o.Limits.HandshakeTimeout = time.Hour })
+	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- f.server.Serve(lis) }()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", lis.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // the server's half of the greeting
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := f.server.Shutdown(ctx); err != nil {
+		t.Errorf("Shutdown: %v", err)
+	}
+	if err := <-served; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
 }
 
 func TestShutdownHasAHardLimit(t *testing.T) {

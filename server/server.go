@@ -219,7 +219,7 @@ func New(o Options) (*Server, error) {
 	if s.quota, err = quota.New(limits.Tenant); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	entry := &door{recognize: s.recognize, admit: s.refuseUnread, limit: limits.ReceiveTimeout}
+	entry := &door{recognize: s.recognize, admit: s.refuseUnread, limit: limits.ReceiveTimeout, ended: s.health.ended}
 	options, err := s.interceptors(entry)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)

@@ -13,6 +13,10 @@ import (
 // Interval is how often files are looked at, at most.
 const Interval = time.Second
 
+// patience is how long files that do not stand still are left alone: who writes them all
+// the time, as often as tokens come and go, is heard nevertheless.
+const patience = 5 * Interval
+
 // Files are files that belong together. The zero value watches nothing.
 type Files struct {
 	paths []string
@@ -20,6 +24,8 @@ type Files struct {
 
 	mu     sync.Mutex
 	looked time.Time
+	// since is when the first change was seen that has not been reported.
+	since time.Time
 	// told are the files as they were when a change was last reported, seen as they were
 	// at the last look.
 	told, seen []stamp
@@ -49,8 +55,8 @@ func newAt(now func() time.Time, paths ...string) *Files {
 }
 
 // Changed reports whether a file has changed since the last time it said so, and has
-// been left alone for an [Interval] since: what is being written can look whole and say
-// something else. It looks once an [Interval]; between, nothing has. It is safe for
+// been left alone for an [Interval] since, or not for five of them: what is being written
+// can look whole and say something else. It looks once an [Interval]; between, nothing has. It is safe for
 // concurrent use, and one caller alone is told of a change.
 func (f *Files) Changed() bool {
 	f.mu.Lock()
@@ -62,10 +68,17 @@ func (f *Files) Changed() bool {
 	f.looked = now
 	before := f.seen
 	f.seen = f.look()
-	if slices.Equal(f.seen, f.told) || !slices.Equal(f.seen, before) && !f.old(now) {
+	if slices.Equal(f.seen, f.told) {
+		f.since = time.Time{}
 		return false
 	}
-	f.told = f.seen
+	if f.since.IsZero() {
+		f.since = now
+	}
+	if !slices.Equal(f.seen, before) && !f.old(now) && now.Sub(f.since) < patience {
+		return false
+	}
+	f.told, f.since = f.seen, time.Time{}
 	return true
 }
 

@@ -70,4 +70,30 @@ func TestChangedSeesEveryChangeOnce(t *testing.T) {
 	step("a file that is being written", false)
 	now = now.Add(time.Hour)
 	step("long after", true)
+	now = now.Add(time.Hour)
+	write(a, "8", now.Add(Interval))
+	step("a file that is being written when it was not looked at for long", false)
+	step("an interval later", true)
+}
+
+func TestFilesThatNeverStandStillAreReadNowAndThen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens")
+	now := time.Unix(1_700_000_000, 0)
+	f := newAt(func() time.Time { return now }, path)
+	told := 0
+	for range 4 * (patience/Interval + 1) {
+		now = now.Add(Interval)
+		if err := os.WriteFile(path, []byte(now.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now, now); err != nil {
+			t.Fatal(err)
+		}
+		if f.Changed() {
+			told++
+		}
+	}
+	if told != 4 {
+		t.Errorf("told %d times of changes in every interval, want 4", told)
+	}
 }

@@ -3,10 +3,12 @@ package httpapi
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -40,7 +42,9 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, inflate bool) 
 		return b, tooLarge(s.limit)
 	}
 	control := http.NewResponseController(w)
-	src := io.Reader(&pacedReader{src: r.Body, control: control, timeout: s.pace, end: time.Now().Add(s.receive)})
+	src := io.Reader(&pacedReader{src: r.Body, control: control, timeout: s.pace, end: time.Now().Add(s.receive), ended: s.ended})
+	arrived := endReading(s.ended, control)
+	defer arrived()
 	if inflate {
 		switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
 		case "", "identity":
@@ -68,9 +72,12 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, inflate bool) 
 		case errors.Is(err, io.EOF):
 			// Else it would end the call itself. A body that is refused keeps it: what
 			// is left of it is read once more before the connection is used again.
+			arrived()
 			_ = control.SetReadDeadline(time.Time{})
 			b.data = buf.Bytes()
 			return b, nil
+		case err != nil && s.ended.Err() != nil:
+			return b, shuttingDown()
 		case err != nil:
 			return b, unreadable(err)
 		}
@@ -87,6 +94,12 @@ func overloaded(limit int64) *refusal {
 	return out
 }
 
+func shuttingDown() *refusal {
+	out := refuse(codes.Unavailable, 0, "the server is shutting down")
+	out.status = withDetails(out.status, &errdetails.RetryInfo{RetryDelay: durationpb.New(time.Second)})
+	return out
+}
+
 func unreadable(err error) *refusal {
 	return refuse(codes.InvalidArgument, 0, "the body cannot be read: %s", clip(err.Error()))
 }
@@ -98,7 +111,23 @@ type pacedReader struct {
 	control *http.ResponseController
 	timeout time.Duration
 	end     time.Time
-	left    int // bytes of the piece that are to come
+	ended   context.Context //nolint:containedctx // the server's
+	left    int             // bytes of the piece that are to come
+}
+
+// endReading breaks the reading of a body off when ended does. The body's reader calls
+// what it returns when it is done, after which nobody sets the deadline any more.
+func endReading(ended context.Context, control *http.ResponseController) (done func()) {
+	over := make(chan struct{})
+	stop := context.AfterFunc(ended, func() {
+		defer close(over)
+		_ = control.SetReadDeadline(time.Unix(1, 0)) // it fails on a closed connection only
+	})
+	return sync.OnceFunc(func() {
+		if !stop() {
+			<-over
+		}
+	})
 }
 
 func (p *pacedReader) Read(into []byte) (int, error) {
@@ -109,6 +138,9 @@ func (p *pacedReader) Read(into []byte) (int, error) {
 			by = p.end
 		}
 		if err := p.control.SetReadDeadline(by); err != nil {
+			return 0, err
+		}
+		if err := p.ended.Err(); err != nil { // and its deadline was the one before
 			return 0, err
 		}
 	}

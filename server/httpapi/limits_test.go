@@ -179,6 +179,29 @@ func TestPeersThatStandStillAreLetGo(t *testing.T) {
 	f.stop() // waits for the call, which ends although its answer is never read
 }
 
+// Nobody who sends half of a body keeps the server from stopping, a stranger least of all.
+func TestADrainingServerWaitsForNoBodyLong(t *testing.T) {
+	f := start(t, nil)
+	slow := f.raw("POST /v1/compress HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+		"Expect: 100-continue\r\nContent-Length: 1000\r\n\r\n")
+	answers := bufio.NewReader(slow)
+	resp, err := http.ReadResponse(answers, nil)
+	if err != nil || resp.StatusCode != http.StatusContinue { // the body is being read
+		t.Fatal(resp, err)
+	}
+	if _, err := io.WriteString(slow, `{"messages":`); err != nil {
+		t.Fatal(err)
+	}
+	f.stop() // fails if it has to break the request off
+	if resp, err = http.ReadResponse(answers, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") != "1" {
+		t.Errorf("%d %v, want 503 and when to come again", resp.StatusCode, resp.Header)
+	}
+}
+
 // A call may take longer than a piece of a body.
 func TestACallMayTakeItsTime(t *testing.T) {
 	b := newBlocked(t)

@@ -66,7 +66,15 @@ type Server struct {
 	held     budget
 	pace     time.Duration // what a piece of a body may take
 	receive  time.Duration // what all of it may
+	// ended ends when bodies are not waited for any more, by end.
+	ended context.Context //nolint:containedctx // it is the server's own
+	end   context.CancelFunc
 }
+
+// lastArrivals is how long bodies may take to arrive once the server drains. Calls whose
+// bodies are long on their way are refused anyway: nobody who sends half of one may keep
+// the server from stopping.
+const lastArrivals = time.Second
 
 // New returns a server that is ready to [Server.Serve].
 func New(o Options) (*Server, error) {
@@ -103,6 +111,7 @@ func New(o Options) (*Server, error) {
 		pace:     min(o.Pace, o.ReceiveTimeout),
 		receive:  o.ReceiveTimeout,
 	}
+	s.ended, s.end = context.WithCancel(context.Background())
 	s.SetMaxInFlightBytes(o.MaxInFlightBytes)
 	s.http = &http.Server{
 		Handler:           s,
@@ -131,10 +140,13 @@ func (s *Server) Serve(lis net.Listener) error {
 	return nil
 }
 
-// Shutdown closes the listener and waits for the requests being worked on. When ctx
+// Shutdown closes the listener and waits for the requests being worked on, but not for
+// bodies that do not arrive. When ctx
 // ends before that they are broken off and the context's error is returned. It has
 // to come before the gRPC server stops, which would break them off at once.
 func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.end()
+	defer time.AfterFunc(lastArrivals, s.end).Stop()
 	if err := s.http.Shutdown(ctx); err != nil {
 		_ = s.http.Close()
 		return fmt.Errorf("shut down HTTP: calls were broken off: %w", err)

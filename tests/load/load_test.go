@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,7 +142,7 @@ func TestEveryBrokenPromiseIsFound(t *testing.T) {
 			p.of(k).accepted = slices.Repeat([]time.Duration{each}, leastForTail)
 			return p
 		}
-		o := &outcome{settings: settings{most: 100, timed: true}, begun: 5, answered: 5, before: 10, after: 10 + strayGoroutines}
+		o := &outcome{settings: settings{most: 100, timed: true, seconds: leastCompared}, begun: 5, answered: 5, before: 10, after: 10 + strayGoroutines}
 		o.ordinary, o.overloaded = times(20*time.Millisecond), times(40*time.Millisecond)
 		o.phases = []*phase{o.ordinary, o.overloaded}
 		return o
@@ -176,10 +177,36 @@ func TestEveryBrokenPromiseIsFound(t *testing.T) {
 			t.Errorf("%v, want %q", list, want)
 		}
 	}
-	untimed := kept()
-	untimed.timed = false
-	untimed.overloaded.kinds = nil
-	if list := untimed.broken(); len(list) > 0 {
-		t.Errorf("without a look at the clock: %v", list)
+	for _, change := range []func(o *outcome){func(o *outcome) { o.timed = false }, func(o *outcome) { o.seconds-- }} {
+		untimed := kept()
+		change(untimed)
+		for _, m := range untimed.overloaded.kinds {
+			m.accepted = slices.Repeat([]time.Duration{time.Second}, leastForTail)
+		}
+		if list := untimed.broken(); len(list) > 0 {
+			t.Errorf("without a look at the clock: %v", list)
+		}
+	}
+}
+
+func TestARunThatCannotBeIsRefused(t *testing.T) {
+	good := settings{seconds: 1, clients: 1, sample: 1, cores: 1, most: 1 << 20}
+	if err := good.check(); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(s *settings){
+		"-seconds 0":   func(s *settings) { s.seconds = 0 },
+		"-seconds NaN": func(s *settings) { s.seconds = math.NaN() },
+		"-clients 0":   func(s *settings) { s.clients = 0 },
+		"-check 0":     func(s *settings) { s.sample = 0 },
+		"-check 2":     func(s *settings) { s.sample = 2 },
+		"-cores 0":     func(s *settings) { s.cores = 0 },
+		"-memory 0":    func(s *settings) { s.most = 0 },
+	} {
+		bad := good
+		change(&bad)
+		if err := bad.check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

@@ -45,6 +45,12 @@ const (
 	overloadPart = 4
 )
 
+// What the closed-loop phase may last, in seconds.
+const (
+	leastSeconds = 1
+	mostSeconds  = 24 * 3600
+)
+
 // ordinary is the share of the capacity that arrives in ordinary times, and overload in
 // hard ones.
 const (

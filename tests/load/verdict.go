@@ -11,6 +11,11 @@ import (
 // slower is how much slower accepted calls may be under overload.
 const slower = 2
 
+// leastCompared is how long the closed-loop phase lasts, in seconds, of a run whose
+// latencies are compared. An overload begins as a rush, in which calls may wait for a
+// second, and of a shorter one that is a large part.
+const leastCompared = 10
+
 // slice is the least that a latency counts for in that: the time that Go's scheduler
 // gives a goroutine. Where no processor is idle, a call that takes less work than that
 // waits for one somewhere on its way, in the clients too.
@@ -39,7 +44,7 @@ func (o *outcome) broken() []string {
 	if o.memory.Peak > o.most {
 		out = append(out, fmt.Sprintf("%s of memory, %s were allowed", mebibytes(o.memory.Peak), mebibytes(o.most)))
 	}
-	if !o.timed {
+	if !o.comparable() {
 		return out
 	}
 	for _, c := range o.compared() {
@@ -62,6 +67,9 @@ func counted(prefix string, list []string) []string {
 	}
 	return out
 }
+
+// comparable reports whether latencies say anything.
+func (o *outcome) comparable() bool { return o.timed && o.seconds >= leastCompared }
 
 type comparison struct {
 	kind, what string
@@ -130,6 +138,9 @@ func (o *outcome) print(w io.Writer) {
 		fmt.Fprintf(w, "  %-18s %8d %8s %8s %8s %8s\n", "(health)", len(took), millis(quantile(took, 0.5)), millis(quantile(took, 0.9)), millis(quantile(took, 0.99)), millis(quantile(took, 1)))
 	}
 	fmt.Fprintf(w, "\nUnder overload against ordinary times, accepted calls\n")
+	if !o.comparable() {
+		fmt.Fprintf(w, "  are not held against the server: -seconds is below %d\n", leastCompared)
+	}
 	for _, c := range o.compared() {
 		fmt.Fprintf(w, "  %-18s %s %8s -> %8s ms, %.2f times\n", c.kind, c.what, millis(c.ordinary), millis(c.overloaded), c.ratio)
 	}

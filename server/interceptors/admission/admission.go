@@ -96,7 +96,7 @@ var _ grpc.UnaryServerInterceptor = (*Gate)(nil).Unary
 func (g *Gate) Unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	arrived(ctx)
 	if g.draining.Load() {
-		return nil, refuse(codes.Unavailable, "the server is shutting down", retryDelay)
+		return nil, ShuttingDown()
 	}
 	defer g.calls.Add(-1)
 	if n, limit := g.calls.Add(1), g.maxCalls.Load(); limit > 0 && n > limit {
@@ -140,6 +140,11 @@ func (g *Gate) Acquire(size int64) error {
 
 // Release ends the work on bytes that were acquired.
 func (g *Gate) Release(size int64) { g.inFlight.Add(-size) }
+
+// ShuttingDown is the error of calls that come while the server drains.
+func ShuttingDown() error {
+	return refuse(codes.Unavailable, "the server is shutting down", retryDelay)
+}
 
 // refuse makes the error of a call that may be tried again.
 func refuse(code codes.Code, reason string, retry time.Duration) error {

@@ -66,7 +66,9 @@ type waiter struct {
 func (l *lane) resize(places int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.places = places
+	if l.places = places; places <= 0 {
+		l.overload = time.Time{} // nobody waits any more
+	}
 	l.admit()
 }
 

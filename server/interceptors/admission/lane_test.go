@@ -215,6 +215,27 @@ func TestMorePlacesLetTheWaitingIn(t *testing.T) {
 	})
 }
 
+func TestOverloadEndsWithTheBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lane{places: 1}
+		<-l.enterSoon(t.Context())
+		l.enterSoon(t.Context())
+		<-time.After(rush)
+		for range 2 {
+			l.arrive(time.Now())
+		}
+		if retry := l.arrive(time.Now()); retry == 0 {
+			t.Fatal("there is no overload")
+		}
+		l.resize(0)
+		for range 10 {
+			if retry := l.arrive(time.Now()); retry != 0 {
+				t.Fatalf("refused without a bound, to come again after %v", retry)
+			}
+		}
+	})
+}
+
 func TestTheQueueIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lane{places: 1}
