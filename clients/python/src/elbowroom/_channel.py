@@ -39,7 +39,8 @@ _SERVICE_CONFIG = {
                 "initialBackoff": "0.1s",
                 "maxBackoff": "2s",
                 "backoffMultiplier": 2,
-                "retryableStatusCodes": ["UNAVAILABLE"],
+                # An overloaded server names the time of the next attempt, or refuses it, in the trailer grpc-retry-pushback-ms.
+                "retryableStatusCodes": ["UNAVAILABLE", "RESOURCE_EXHAUSTED"],
             },
         }
     ],
