@@ -153,6 +153,13 @@ async def test_an_overloaded_server_that_names_no_near_time_is_left_alone(retry_
         assert len(double.requests) == 2
 
 
+def test_channel_options_win() -> None:
+    with serve(unchanged) as double, Client(double.address, options=[("grpc.max_send_message_length", 100)]) as client:
+        with pytest.raises(elbowroom.Overloaded):
+            client.compress([{"role": "user", "content": "x" * 1000}], format="openai_chat")
+        assert not double.requests
+
+
 def test_a_call_is_tried_four_times_at_most() -> None:
     with serve(refuse(CODE.UNAVAILABLE, "draining")) as double, Client(double.address) as client:
         with pytest.raises(elbowroom.Unavailable):
