@@ -21,7 +21,8 @@ import (
 // first interceptor sees the call, so that a stranger could make the server hold what it
 // will refuse, and a peer that sends half a message could hold it for ever. Services
 // that are registered here know who calls before a message is read, and wait for it no
-// longer than a time limit. Under overload calls are refused here, too, unread.
+// longer than a time limit. Under overload calls are refused here, too, unread. Whatever
+// a call fails with passes here on its way out and gets its [pushback].
 type door struct {
 	server *grpc.Server
 	// recognize puts who calls a service into the context of a call.
@@ -50,8 +51,13 @@ func (d *door) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	guarded.Methods = slices.Clone(desc.Methods)
 	for i := range guarded.Methods {
 		inner, method := desc.Methods[i].Handler, "/"+desc.ServiceName+"/"+desc.Methods[i].MethodName
-		guarded.Methods[i].Handler = func(srv any, ctx context.Context, read func(any) error, chain grpc.UnaryServerInterceptor) (any, error) {
-			ctx, err := d.enter(ctx, method)
+		guarded.Methods[i].Handler = func(srv any, ctx context.Context, read func(any) error, chain grpc.UnaryServerInterceptor) (_ any, err error) {
+			defer func(call context.Context) {
+				if when := pushback(err); when != nil {
+					_ = grpc.SetTrailer(call, when) // who does not learn it goes by its own backoff
+				}
+			}(ctx)
+			ctx, err = d.enter(ctx, method)
 			if err != nil {
 				return nil, err
 			}
@@ -78,7 +84,12 @@ func (d *door) enter(ctx context.Context, method string) (context.Context, error
 
 // stream is the interceptor of streams: their first message has the same time, those
 // after it any time.
-func (d *door) stream(srv any, stream grpc.ServerStream, call *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+func (d *door) stream(srv any, stream grpc.ServerStream, call *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+	defer func() {
+		if when := pushback(err); when != nil {
+			stream.SetTrailer(when)
+		}
+	}()
 	ctx, err := d.enter(stream.Context(), call.FullMethod)
 	if err != nil {
 		return err

@@ -26,10 +26,13 @@ const DefaultTimeout = 30 * time.Second
 const (
 	maxSendBytes    = 64 << 20
 	maxReceiveBytes = 128 << 20
+	// A request is kept until it is answered; beyond this size it would be sent once.
+	maxRetryBytes = maxSendBytes + 1<<10
 )
 
 // serviceConfig balances over all addresses of the target that report healthy, and
-// tries calls again that no server has worked on. A stream is the caller's to repeat.
+// tries calls again that no server has worked on: because there is none, or because it
+// is overloaded and says when to come back. A stream is the caller's to repeat.
 const serviceConfig = `{
 	"loadBalancingConfig": [{"round_robin": {}}],
 	"healthCheckConfig": {"serviceName": "elbowroom.v1.ContextService"},
@@ -47,7 +50,7 @@ const serviceConfig = `{
 			"initialBackoff": "0.1s",
 			"maxBackoff": "2s",
 			"backoffMultiplier": 2,
-			"retryableStatusCodes": ["UNAVAILABLE"]
+			"retryableStatusCodes": ["UNAVAILABLE", "RESOURCE_EXHAUSTED"]
 		}
 	}]
 }`
@@ -115,7 +118,8 @@ func Connect(target string, options ...Option) (*Client, error) {
 	dial := []grpc.DialOption{
 		grpc.WithTransportCredentials(transport),
 		grpc.WithDefaultServiceConfig(serviceConfig),
-		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(maxSendBytes), grpc.MaxCallRecvMsgSize(maxReceiveBytes)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(maxSendBytes), grpc.MaxCallRecvMsgSize(maxReceiveBytes),
+			grpc.MaxRetryRPCBufferSize(maxRetryBytes)),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			// Shorter than gRPC's default, so that calls that are tried again meet a server that has restarted.
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},

@@ -69,7 +69,8 @@ type RefusedError struct {
 }
 
 // OverloadedError is a server that has too much to do, or a request above its limits
-// (RESOURCE_EXHAUSTED).
+// (RESOURCE_EXHAUSTED). A call that may come back within two seconds has been tried four
+// times.
 type OverloadedError struct {
 	Err *Error
 	// RetryAfter is how long to wait, 0 where the server names no time.

@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	elbowroom "github.com/elbowroom/elbowroom/clients/go"
 	pb "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
@@ -119,6 +121,66 @@ func TestACallThatFailsForNowIsTriedAgain(t *testing.T) {
 	}}
 	client := connectTo(t, serveDouble(t, d))
 	if _, err := client.Compress(t.Context(), small, nil); err != nil || d.calls.Load() != 3 {
+		t.Errorf("%v after %d calls", err, d.calls.Load())
+	}
+}
+
+// refusal is how the service refuses a call under overload.
+func refusal(ctx context.Context, t *testing.T, wait time.Duration, pushback string) error {
+	t.Helper()
+	if err := grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", pushback)); err != nil {
+		t.Error(err)
+	}
+	st := status.New(codes.ResourceExhausted, "busy")
+	if wait > 0 {
+		detailed, err := st.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(wait)})
+		if err != nil {
+			t.Error(err)
+		}
+		st = detailed
+	}
+	return st.Err()
+}
+
+func TestAnOverloadedServerIsTriedAgainWhenItSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		wait     time.Duration
+		pushback string
+		refused  int // calls, before one is answered
+		want     int32
+	}{
+		"twice":    {time.Millisecond, "1", 2, 3},
+		"always":   {time.Millisecond, "1", 100, 4},
+		"for long": {time.Minute, "-1", 100, 1},
+		"no time":  {0, "-1", 100, 1},
+	} {
+		d := &double{answer: func(ctx context.Context, n int) error {
+			if n > c.refused {
+				return nil
+			}
+			return refusal(ctx, t, c.wait, c.pushback)
+		}}
+		client := connectTo(t, serveDouble(t, d))
+		_, err := client.Compress(t.Context(), small, nil)
+		var overloaded *elbowroom.OverloadedError
+		if failed := c.refused >= int(c.want); d.calls.Load() != c.want || errors.As(err, &overloaded) != failed || failed != (err != nil) {
+			t.Errorf("%s: %v after %d calls, want %d", name, err, d.calls.Load(), c.want)
+		} else if failed && overloaded.RetryAfter != c.wait {
+			t.Errorf("%s: to be tried again after %v, want %v", name, overloaded.RetryAfter, c.wait)
+		}
+	}
+}
+
+func TestALargeCallIsTriedAgainToo(t *testing.T) {
+	d := &double{answer: func(ctx context.Context, n int) error {
+		if n == 1 {
+			return refusal(ctx, t, time.Millisecond, "1")
+		}
+		return nil
+	}}
+	client := connectTo(t, serveDouble(t, d, grpc.MaxRecvMsgSize(64<<20)))
+	large := `{"model":"claude-sonnet-4-5","max_tokens":64,"system":"` + strings.Repeat("x", 8<<20) + `","messages":[{"role":"user","content":"hi"}]}`
+	if _, err := client.Compress(t.Context(), large, nil); err != nil || d.calls.Load() != 2 {
 		t.Errorf("%v after %d calls", err, d.calls.Load())
 	}
 }

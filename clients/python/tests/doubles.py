@@ -82,8 +82,9 @@ def refuse(
     facts: dict[str, str] | None = None,
     field: str = "",
     retry_after: float | None = None,
+    pushback: int | None = None,
 ) -> Answer:
-    """Answer with an error and its details."""
+    """Answer with an error and its details, and with what gRPC's own retry is to do: wait so many ms, or stop at -1."""
     details: list[Any] = []
     if field:
         violation = error_details_pb2.BadRequest.FieldViolation(field=field, description="bad")
@@ -100,8 +101,12 @@ def refuse(
         packed.Pack(detail)
         status.details.append(packed)
 
+    trailers: list[tuple[str, str | bytes]] = [("grpc-status-details-bin", status.SerializeToString())]
+    if pushback is not None:
+        trailers.append(("grpc-retry-pushback-ms", str(pushback)))
+
     def answer(request: Any, context: grpc.ServicerContext) -> Any:
-        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+        context.set_trailing_metadata(tuple(trailers))
         context.abort(code, message)
 
     return answer

@@ -44,10 +44,10 @@ REFUSALS: list[tuple[Any, type[ElbowroomError], dict[str, Any]]] = [
         elbowroom.Refused,
         {"reason": "DUPLICATE_CALL_ID", "index": 0},
     ),
-    (refuse(CODE.RESOURCE_EXHAUSTED, "busy", retry_after=1.5), elbowroom.Overloaded, {"retry_after": 1.5}),
-    (refuse(CODE.RESOURCE_EXHAUSTED, "too large"), elbowroom.Overloaded, {"retry_after": None}),
+    (refuse(CODE.RESOURCE_EXHAUSTED, "busy", retry_after=1.5, pushback=1), elbowroom.Overloaded, {"retry_after": 1.5}),
+    (refuse(CODE.RESOURCE_EXHAUSTED, "too large", pushback=-1), elbowroom.Overloaded, {"retry_after": None}),
     (
-        refuse(CODE.UNAVAILABLE, "failed", reason="SUMMARIZER_FAILED", retry_after=60),
+        refuse(CODE.UNAVAILABLE, "failed", reason="SUMMARIZER_FAILED", retry_after=60, pushback=-1),
         elbowroom.Unavailable,
         {"reason": "SUMMARIZER_FAILED", "retry_after": 60},
     ),
@@ -120,6 +120,44 @@ async def test_an_unavailable_server_is_tried_again_whatever_the_size(size: int)
         async with AsyncClient(double.address) as other:
             assert (await other.compress(body, format="openai_chat")).body == body
         assert len(double.requests) == 6
+
+
+@pytest.mark.parametrize("size", [1, 10 << 20])
+async def test_an_overloaded_server_is_tried_again_when_it_says(size: int) -> None:
+    fails = iter([True, True, False] * 2)
+    refusal = refuse(CODE.RESOURCE_EXHAUSTED, "busy", retry_after=0.001, pushback=1)
+
+    def answer(request: Any, context: Any) -> Any:
+        return refusal(request, context) if next(fails) else unchanged(request, context)
+
+    body = [{"role": "user", "content": "x" * size}]
+    with serve(answer) as double:
+        with Client(double.address) as client:
+            assert client.compress(body, format="openai_chat").body == body
+        assert len(double.requests) == 3
+        async with AsyncClient(double.address) as other:
+            assert (await other.compress(body, format="openai_chat")).body == body
+        assert len(double.requests) == 6
+
+
+@pytest.mark.parametrize("retry_after", [None, 60])
+async def test_an_overloaded_server_that_names_no_near_time_is_left_alone(retry_after: float | None) -> None:
+    refusal = refuse(CODE.RESOURCE_EXHAUSTED, "too large", retry_after=retry_after, pushback=-1)
+    with serve(refusal) as double:
+        with Client(double.address) as client, pytest.raises(elbowroom.Overloaded):
+            client.compress(HELLO, format="openai_chat")
+        assert len(double.requests) == 1
+        async with AsyncClient(double.address) as other:
+            with pytest.raises(elbowroom.Overloaded):
+                await other.compress(HELLO, format="openai_chat")
+        assert len(double.requests) == 2
+
+
+def test_channel_options_win() -> None:
+    with serve(unchanged) as double, Client(double.address, options=[("grpc.max_send_message_length", 100)]) as client:
+        with pytest.raises(elbowroom.Overloaded):
+            client.compress([{"role": "user", "content": "x" * 1000}], format="openai_chat")
+        assert not double.requests
 
 
 def test_a_call_is_tried_four_times_at_most() -> None:

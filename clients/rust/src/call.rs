@@ -17,7 +17,7 @@ use crate::v1::context_service_client::ContextServiceClient;
 
 pub(crate) type Stub = ContextServiceClient<Channel>;
 
-/// How often a call that ends with UNAVAILABLE is made, the first time included.
+/// How often a call is made that finds no server or an overloaded one, the first time included.
 const ATTEMPTS: u32 = 4;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -76,7 +76,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Makes a unary call, again while the service is unavailable and time is left.
+    /// Makes a unary call, again while time is left and the service is unavailable, or overloaded and says until when.
     pub async fn unary<Req, Resp, Fut>(
         self,
         message: Req,
@@ -108,9 +108,13 @@ impl Call<'_> {
             if matches!(error, Error::DeadlineExceeded { .. }) {
                 return Err(self.too_late());
             }
-            let Error::Unavailable { reason, .. } = &error else { return Err(error) };
-            // With a reason the server itself answers: what failed stands behind it, and behind the others too.
-            let reached = reason.is_some();
+            let reached = match &error {
+                // With a reason the server itself answers: what failed stands behind it, and behind the others too.
+                Error::Unavailable { reason, .. } => reason.is_some(),
+                // Without a time it is the size of the request.
+                Error::Overloaded { retry_after: Some(_), .. } => true,
+                _ => return Err(error),
+            };
             place.mark(reached);
             let elsewhere = !reached && self.endpoints.someone_is_awake();
             let pause = if elsewhere { Duration::ZERO } else { pause(attempt, error.retry_after()) };

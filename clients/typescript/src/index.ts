@@ -37,7 +37,7 @@ export type {
   SimulateCacheOptions,
   SimulatedBody,
 } from "./options.js";
-export { type RetryPolicy, retryUnavailable } from "./retry.js";
+export { type RetryPolicy, retryCalls } from "./retry.js";
 export { applySplices } from "./splice.js";
 export type { ConnectOptions } from "./transport.js";
 export { readUsage, type ReportedUsage } from "./usage.js";

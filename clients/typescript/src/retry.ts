@@ -1,6 +1,6 @@
 /**
- * Retries of unary calls that end with UNAVAILABLE, as an interceptor: Connect's transports know no gRPC service
- * config.
+ * Retries of unary calls that find no server, or an overloaded one, as an interceptor: Connect's transports know no
+ * gRPC service config.
  */
 
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
@@ -20,11 +20,12 @@ export interface RetryPolicy {
 }
 
 /**
- * Each wait is a random part of its bound, a fifth at least, so that many callers do not come back together. A time
+ * Calls that end with UNAVAILABLE are made again, and those that end with RESOURCE_EXHAUSTED where the server names a
+ * time: without one, what was sent is too large. Each wait is a random part of its bound, a fifth at least, so that many callers do not come back together. A time
  * that the server names is waited for where it is within maxBackoffMs; a later one ends the retries, and so does a
  * summarizer that failed, which the server has tried often enough itself. The call's deadline covers all attempts.
  */
-export function retryUnavailable(policy: RetryPolicy = {}): Interceptor {
+export function retryCalls(policy: RetryPolicy = {}): Interceptor {
   const { attempts = 4, initialBackoffMs = 100, maxBackoffMs = 2000, multiplier = 2 } = policy;
   return (next) => async (req) => {
     if (req.stream) {
@@ -37,10 +38,13 @@ export function retryUnavailable(policy: RetryPolicy = {}): Interceptor {
         return await next(req);
       } catch (thrown) {
         const error = ConnectError.from(thrown);
-        if (error.code !== Code.Unavailable || attempt >= attempts || req.signal.aborted) {
+        const { reason, retryAfterMs: asked } = readDetails(error);
+        const passes =
+          error.code === Code.Unavailable || (error.code === Code.ResourceExhausted && asked !== undefined);
+        if (!passes || attempt >= attempts || req.signal.aborted) {
           throw thrown;
         }
-        const { reason, retryAfterMs = 0 } = readDetails(error);
+        const retryAfterMs = asked ?? 0;
         const bound = Math.min(initialBackoffMs * multiplier ** (attempt - 1), maxBackoffMs);
         const wait = Math.max(retryAfterMs, bound * (0.2 + 0.8 * Math.random()));
         const left = budget - (performance.now() - started) - wait;

@@ -4,7 +4,7 @@ import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { SecureClientSessionOptions } from "node:http2";
 import { nameConnectionFailures } from "./connection-failure.js";
-import { retryUnavailable, type RetryPolicy } from "./retry.js";
+import { retryCalls, type RetryPolicy } from "./retry.js";
 import { Sessions } from "./sessions.js";
 import { refuseOpenToken, urlOf } from "./target.js";
 import { propagateTrace } from "./trace.js";
@@ -68,7 +68,7 @@ export function openConnection(target: string, options: ConnectOptions): Connect
       ...(options.interceptors ?? []),
       addHeaders(options.headers, options.token),
       propagateTrace(),
-      retryUnavailable(options.retry),
+      retryCalls(options.retry),
       nameConnectionFailures(),
     ],
   });

@@ -174,6 +174,30 @@ test("UNAVAILABLE is tried four times; what cannot pass is not", async (t) => {
   assert.deepEqual(calls, { unavailable: 4, summarizer: 1, later: 1, invalid: 1 });
 });
 
+test("an overloaded server is tried again where it names a time within the backoff", async (t) => {
+  const calls: Record<string, number> = {};
+  const refuse =
+    (name: string, times: number, ...details: ConnectError["details"]) =>
+    () => {
+      calls[name] = (calls[name] ?? 0) + 1;
+      return calls[name] > times ? {} : failing(Code.ResourceExhausted, "x", ...details)();
+    };
+  const double = await startDouble({
+    compress: refuse("soon", 2, retryInfo(1)),
+    prepare: refuse("always", Infinity, retryInfo(1)),
+    countTokens: refuse("later", Infinity, retryInfo(3)),
+    applyCacheControl: refuse("too large", Infinity),
+  });
+  t.after(() => double.stop());
+  const client = connect(double.address, { retry: { initialBackoffMs: 1, maxBackoffMs: 2 } });
+  t.after(() => client.close());
+  await client.compress(body);
+  assert.ok((await errorOf(client.prepare(body))) instanceof OverloadedError);
+  assert.ok((await errorOf(client.countTokens(body))) instanceof OverloadedError);
+  assert.ok((await errorOf(client.applyCacheControl(body))) instanceof OverloadedError);
+  assert.deepEqual(calls, { soon: 3, always: 4, later: 1, "too large": 1 });
+});
+
 test("a slow server: the deadline ends the call, covers the retries, and reaches the server", async (t) => {
   const timeouts: number[] = [];
   const double = await startDouble({

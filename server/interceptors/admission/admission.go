@@ -15,8 +15,7 @@ import (
 )
 
 // retryDelay is what a caller is told to wait where nothing says when there will be
-// room. A call takes milliseconds, so a second is many calls' time; clients add jitter
-// of their own.
+// room. A call takes milliseconds, so a second is many calls' time.
 const retryDelay = time.Second
 
 // tooMany is what a caller is told for whom there is no place.

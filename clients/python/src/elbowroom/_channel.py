@@ -39,7 +39,8 @@ _SERVICE_CONFIG = {
                 "initialBackoff": "0.1s",
                 "maxBackoff": "2s",
                 "backoffMultiplier": 2,
-                "retryableStatusCodes": ["UNAVAILABLE"],
+                # An overloaded server names the time of the next attempt, or refuses it, in the trailer grpc-retry-pushback-ms.
+                "retryableStatusCodes": ["UNAVAILABLE", "RESOURCE_EXHAUSTED"],
             },
         }
     ],
@@ -80,17 +81,17 @@ class Connection:
             )
 
     def channel_options(self) -> list[tuple[str, str | int]]:
-        return [
+        own: list[tuple[str, str | int]] = [
             ("grpc.max_send_message_length", _MAX_SEND),
             ("grpc.max_receive_message_length", _MAX_RECEIVE),
             ("grpc.enable_retries", 1),
-            # A request larger than this buffer would not be sent again.
-            ("grpc.per_rpc_retry_buffer_size", _MAX_SEND + _MIB),
+            # A larger request is not sent again. With a larger buffer gRPC would retry what it refuses for its size.
+            ("grpc.per_rpc_retry_buffer_size", _MAX_SEND),
             ("grpc.initial_reconnect_backoff_ms", 250),
             ("grpc.max_reconnect_backoff_ms", 5000),
             ("grpc.service_config", json.dumps(_SERVICE_CONFIG)),
-            *self.options,
         ]
+        return list(dict([*own, *self.options]).items())  # of two with one name gRPC takes the first
 
     def credentials(self) -> grpc.ChannelCredentials | None:
         """Return the credentials of the channel, None for a plain one."""

@@ -81,6 +81,8 @@ class Refused(ElbowroomError):
 class Overloaded(ElbowroomError):
     """The server has too much to do, or the message is larger than it accepts.
 
+    A call that may come back within two seconds was tried up to four times before this is raised.
+
     Attributes:
         retry_after: Seconds to wait; None when waiting does not help.
     """

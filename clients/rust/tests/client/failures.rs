@@ -112,7 +112,7 @@ async fn a_stream_gives_its_events_and_then_the_result() {
 }
 
 #[tokio::test]
-async fn unavailable_is_tried_four_times_and_nothing_else_is() {
+async fn unavailable_is_tried_four_times_and_what_names_no_time_is_not() {
     let server = Double::start([unavailable(), unavailable()]).await;
     let client = Client::connect(server.target()).unwrap();
     compress(&client).await.unwrap();
@@ -139,12 +139,37 @@ async fn a_server_that_asks_for_a_long_pause_is_left_alone() {
     assert_eq!(server.seen().len(), 1);
 }
 
+fn busy(retry_after: Duration) -> Answer {
+    let details = ErrorDetails::with_retry_info(Some(retry_after));
+    Answer::Refuse(Status::with_error_details(Code::ResourceExhausted, "busy", details))
+}
+
+#[tokio::test]
+async fn an_overloaded_server_is_tried_again_when_it_says() {
+    let soon = Duration::from_millis(1);
+    let server = Double::start([busy(soon), busy(soon)]).await;
+    let client = Client::connect(server.target()).unwrap();
+    compress(&client).await.unwrap();
+    assert_eq!(server.seen().len(), 3);
+
+    (0..4).for_each(|_| server.plan(busy(soon)));
+    assert_eq!(compress(&client).await.unwrap_err().retry_after(), Some(soon));
+    assert_eq!(server.seen().len(), 4);
+
+    // Not where the time is beyond the longest pause, or beyond the deadline.
+    server.plan(busy(Duration::from_millis(2001)));
+    assert!(matches!(compress(&client).await, Err(Error::Overloaded { .. })));
+    server.plan(busy(Duration::from_secs(1)));
+    let hurried = client.with_timeout(Duration::from_millis(900));
+    assert!(matches!(compress(&hurried).await, Err(Error::Overloaded { .. })));
+    assert_eq!(server.seen().len(), 2);
+}
+
 #[tokio::test]
 async fn refusals_are_typed() {
-    let busy = ErrorDetails::with_retry_info(Some(Duration::from_secs(1)));
     let server = Double::start([
         Answer::Refuse(refusal("TOO_MANY_MARKS", &[("message_index", "4")])),
-        Answer::Refuse(Status::with_error_details(Code::ResourceExhausted, "busy", busy)),
+        busy(Duration::from_secs(60)),
         Answer::Refuse(Status::unauthenticated("who are you")),
         Answer::Refuse(Status::permission_denied("not you")),
         Answer::Refuse(Status::internal("internal error, logged as 0123456789abcdef")),
@@ -153,7 +178,7 @@ async fn refusals_are_typed() {
     let client = Client::connect(server.target()).unwrap();
     let refused = compress(&client).await.unwrap_err();
     assert_eq!((refused.reason(), refused.index()), (Some("TOO_MANY_MARKS"), Some(4)));
-    assert_eq!(compress(&client).await.unwrap_err().retry_after(), Some(Duration::from_secs(1)));
+    assert_eq!(compress(&client).await.unwrap_err().retry_after(), Some(Duration::from_secs(60)));
     assert!(matches!(compress(&client).await, Err(Error::Unauthenticated { .. })));
     assert!(matches!(compress(&client).await, Err(Error::PermissionDenied { .. })));
     assert!(

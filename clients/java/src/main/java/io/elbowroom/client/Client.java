@@ -31,7 +31,8 @@ import java.util.function.Consumer;
  * {@code client.compress(Body.of(json), request -> request.setModel("gpt-4o").setForce(true))}; a request that was made before
  * goes in by {@code request.mergeFrom(base)}. The conversation and the view are set by the client.
  *
- * <p>Failures are {@link ElbowroomException}s. Calls that find the service unavailable are made again, four times in all.
+ * <p>Failures are {@link ElbowroomException}s. Calls that find the service unavailable, or overloaded
+ * for two seconds at most, are made again, four times in all.
  */
 public final class Client implements AutoCloseable {
     private final ManagedChannel connection;

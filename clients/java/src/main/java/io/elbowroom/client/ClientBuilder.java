@@ -165,7 +165,11 @@ public final class ClientBuilder {
         return tls;
     }
 
-    /** Calls go to all healthy servers in turn; a unary call that finds none is made again after 0.1 s, 0.2 s and 0.4 s or so. */
+    /**
+     * Calls go to all healthy servers in turn; a unary call that finds none is made again after 0.1 s, 0.2 s and 0.4 s or so. One
+     * that an overloaded server refuses is made again when that says so, if it does within 2 s: gRPC reads its trailer
+     * {@code grpc-retry-pushback-ms}.
+     */
     private static Map<String, Object> serviceConfig() {
         List<Map<String, Object>> unary = new ArrayList<>();
         for (MethodDescriptor<?, ?> method : ContextServiceGrpc.getServiceDescriptor().getMethods()) {
@@ -183,6 +187,6 @@ public final class ClientBuilder {
                                 "initialBackoff", "0.1s",
                                 "maxBackoff", "2s",
                                 "backoffMultiplier", 2.0,
-                                "retryableStatusCodes", List.of("UNAVAILABLE")))));
+                                "retryableStatusCodes", List.of("UNAVAILABLE", "RESOURCE_EXHAUSTED")))));
     }
 }

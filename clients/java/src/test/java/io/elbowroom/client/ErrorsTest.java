@@ -79,7 +79,7 @@ class ErrorsTest {
                 .setRetryDelay(com.google.protobuf.Duration.newBuilder().setSeconds(2).setNanos(500_000_000))
                 .build();
         OverloadedException error = failure(OverloadedException.class,
-                FakeServer.failing(Status.Code.RESOURCE_EXHAUSTED, "full", retry));
+                FakeServer.answering((request, observer) -> observer.onError(FakeServer.overloaded(-1, retry))));
         assertEquals(Optional.of(Duration.ofMillis(2500)), error.retryAfter());
     }
 
@@ -129,6 +129,38 @@ class ErrorsTest {
             assertEquals(7, client.countTokens(Body.of(large).as(Format.FORMAT_OPENAI_CHAT)).getTokens());
         }
         assertEquals(4, calls.get());
+    }
+
+    @Test
+    void anOverloadedServerIsCalledAgainWhenItSays() {
+        RetryInfo soon = RetryInfo.newBuilder()
+                .setRetryDelay(com.google.protobuf.Duration.newBuilder().setNanos(1_000_000))
+                .build();
+        AtomicInteger calls = new AtomicInteger();
+        BindableService service = FakeServer.answering((request, observer) -> {
+            if (calls.incrementAndGet() < 3) {
+                observer.onError(FakeServer.overloaded(1, soon));
+                return;
+            }
+            observer.onNext(CountTokensResponse.newBuilder().setTokens(7).build());
+            observer.onCompleted();
+        });
+        String large = "[{\"role\":\"user\",\"content\":\"" + "x".repeat(3 << 20) + "\"}]";
+        try (FakeServer server = new FakeServer(service); Client client = Client.connect(server.target())) {
+            assertEquals(7, client.countTokens(Body.of(large).as(Format.FORMAT_OPENAI_CHAT)).getTokens());
+        }
+        assertEquals(3, calls.get());
+    }
+
+    @Test
+    void anOverloadedServerThatNamesNoTimeIsCalledOnce() {
+        AtomicInteger calls = new AtomicInteger();
+        OverloadedException error = failure(OverloadedException.class, FakeServer.answering((request, observer) -> {
+            calls.incrementAndGet();
+            observer.onError(FakeServer.overloaded(-1));
+        }));
+        assertEquals(Optional.empty(), error.retryAfter());
+        assertEquals(1, calls.get());
     }
 
     @Test

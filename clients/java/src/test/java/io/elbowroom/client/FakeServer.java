@@ -123,6 +123,14 @@ final class FakeServer implements AutoCloseable {
         return StatusProto.toStatusRuntimeException(status.build());
     }
 
+    /** RESOURCE_EXHAUSTED with what gRPC's own retry is to do: wait so many milliseconds, or stop at -1. */
+    static StatusRuntimeException overloaded(int pushback, Message... details) {
+        StatusRuntimeException status = status(io.grpc.Status.Code.RESOURCE_EXHAUSTED, "busy", details);
+        status.getTrailers().put(
+                Metadata.Key.of("grpc-retry-pushback-ms", Metadata.ASCII_STRING_MARSHALLER), Integer.toString(pushback));
+        return status;
+    }
+
     @SuppressWarnings("unchecked")
     private static StreamObserver<Message> untyped(StreamObserver<? extends Message> observer) {
         return (StreamObserver<Message>) observer;
