@@ -71,6 +71,23 @@ func TestRememberedTextsAreCutAsIfAnew(t *testing.T) {
 	}
 }
 
+// A text of which units were taken back is remembered like any other.
+func TestTextsThatAreNearlyRecordsAreRemembered(t *testing.T) {
+	known := memo.New(1 << 20)
+	for _, text := range almostJSON() {
+		s := &script{passages: []passage{{text: text, voice: voiceTool, call: -1}}, bytes: len(text)}
+		_, units, _ := cut(s, nil, known, nil)
+		found, ok := known.Get(known.Key(memo.Cut+memo.Kind(voiceTool), text))
+		if !ok {
+			t.Errorf("nothing is remembered of %.40q", text)
+			continue
+		}
+		if got := len(found.(*cutting).units); got != len(units) {
+			t.Errorf("%d units are remembered of %d of %.40q", got, len(units), text)
+		}
+	}
+}
+
 // Passing over terms that cannot match must not pass over one that can.
 func TestTermsThatMatchAreNotPassedOver(t *testing.T) {
 	s := &script{}

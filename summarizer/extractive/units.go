@@ -94,7 +94,7 @@ func (c *cutter) unit(text string, flags uint8) {
 		c.lex.terms[id].seen(n, c.turn, c.voice)
 		c.refs = append(c.refs, id)
 		if t := c.tape; t != nil {
-			t.starts, t.classes = append(t.starts, uint32(start)), append(t.classes, cl)
+			t.met = append(t.met, meeting{id: id, unit: n, start: uint32(start), class: cl})
 		}
 	})
 	if first == int32(len(c.refs)) && c.voice != voiceUser && c.voice != voiceAssistant {
