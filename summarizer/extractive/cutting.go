@@ -14,6 +14,8 @@ type cutting struct {
 	terms []cutTerm
 	units []cutUnit
 	refs  []int32 // numbers of terms, unit by unit
+	// ending is that of a tool's text.
+	ending ending
 }
 
 // cutTerm is one distinct term: text[at:at+size].
@@ -90,7 +92,9 @@ func (c *cutter) cutNoting(p *passage) *cutting {
 	c.tape = t
 	c.split(p)
 	c.tape = nil
-	return c.note(firstUnit, firstRef)
+	k := c.note(firstUnit, firstRef)
+	k.ending = p.ending
+	return k
 }
 
 // note makes a cutting of the units and refs of the cutter from these on, and of all
@@ -189,7 +193,9 @@ func (c *cutter) cut(p *passage, known *memo.Memo) {
 	}
 	key := known.Key(memo.Cut+memo.Kind(p.voice), p.text)
 	if found, ok := known.Get(key); ok {
-		c.paste(found.(*cutting)) //nolint:forcetypeassert // entries of a kind are of one type
+		k := found.(*cutting) //nolint:forcetypeassert // entries of a kind are of one type
+		c.paste(k)
+		p.ending = k.ending
 		return
 	}
 	k := c.cutNoting(p)

@@ -54,7 +54,7 @@ func TestRememberedTextsAreCutAsIfAnew(t *testing.T) {
 	for _, name := range []string{"remembered from here on", "remembered"} {
 		s := script()
 		lex, units, refs := cut(s, q, known, nil)
-		all := cmp.AllowUnexported(term{}, unit{}, passage{})
+		all := cmp.AllowUnexported(term{}, unit{}, passage{}, ending{})
 		for what, diff := range map[string]func() string{
 			"terms":    func() string { return cmp.Diff(wantLex.terms, lex.terms, all, cmpopts.IgnoreFields(term{}, "hash")) },
 			"units":    func() string { return cmp.Diff(wantUnits, units, all) },

@@ -65,6 +65,8 @@ func (c *cutter) run(from, to int, known *memo.Memo) {
 		p.first = len(c.units)
 		if p.call < 0 || !isTodo(&c.script.calls[p.call]) { // else it is told by the todo list
 			c.cut(p, known)
+		} else if p.voice == voiceTool {
+			p.ending = endingOf(p.text)
 		}
 		p.last = len(c.units)
 	}
@@ -72,6 +74,9 @@ func (c *cutter) run(from, to int, known *memo.Memo) {
 
 // split cuts one passage.
 func (c *cutter) split(p *passage) {
+	if p.voice == voiceTool {
+		p.ending = endingOf(p.text)
+	}
 	switch {
 	case c.records(p.text):
 	case p.voice == voiceUser || p.voice == voiceAssistant:
