@@ -51,6 +51,9 @@ func frameSummary(body string, round int, trace string) string {
 // unframed rewrites the marks of a frame that a body quotes: a summary has one
 // beginning and one end, and a forged one would end it early for whoever reads it.
 func unframed(body string) string {
+	if !strings.Contains(body, summaryOpen) && !strings.Contains(body, summaryClose) {
+		return body // which the replacer takes long to find out
+	}
 	return strings.NewReplacer(
 		summaryOpen, "("+summaryOpen[1:],
 		summaryClose, "("+summaryClose[1:len(summaryClose)-1]+")",

@@ -46,11 +46,22 @@ func Each(n int, work func(i int)) {
 }
 
 // Both calls here on the goroutine of the caller and elsewhere on another, and returns
-// when both have. It panics as Each does.
+// when both have. Where no processor was free to begin elsewhere before here was done,
+// the caller does not wait for one and calls it itself. It panics as Each does.
 func Both(here, elsewhere func()) {
+	var begun atomic.Bool
 	other := make(chan *string, 1)
-	go func() { other <- caught(elsewhere) }()
+	go func() {
+		if begun.CompareAndSwap(false, true) {
+			other <- caught(elsewhere)
+		}
+	}()
 	report := caught(here)
+	if begun.CompareAndSwap(false, true) {
+		again(report)
+		elsewhere()
+		return
+	}
 	again(<-other)
 	again(report)
 }

@@ -1,6 +1,8 @@
 package parallel_test
 
 import (
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -53,5 +55,30 @@ func TestBothAreDoneAndBothMayPanic(t *testing.T) {
 			}()
 			parallel.Both(pair[0], pair[1])
 		}()
+	}
+}
+
+func TestBothAreDoneOnce(t *testing.T) {
+	for range 2000 {
+		var here, elsewhere atomic.Int32
+		parallel.Both(func() { here.Add(1) }, func() { elsewhere.Add(1) })
+		if here.Load() != 1 || elsewhere.Load() != 1 {
+			t.Fatalf("done %d and %d times", here.Load(), elsewhere.Load())
+		}
+	}
+}
+
+func TestTheCallerDoesWhatNobodyBegan(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // nobody else can begin it while the caller runs
+	own := 0
+	for range 100 {
+		parallel.Both(func() {}, func() {
+			if strings.Contains(string(debug.Stack()), "testing.tRunner(") {
+				own++
+			}
+		})
+	}
+	if own == 0 {
+		t.Error("the caller waited each time")
 	}
 }

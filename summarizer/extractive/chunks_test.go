@@ -32,7 +32,7 @@ func TestChunksAreJoinedAsIfThereWereOne(t *testing.T) {
 	whole := []chunk{{from: 0, to: len(one.passages)}}
 	wantLex, wantUnits, wantRefs := join(one, q, cutChunks(one, whole, nil, nil), nil)
 	ignore := cmpopts.IgnoreFields(term{}, "hash")
-	all := cmp.AllowUnexported(term{}, unit{}, passage{})
+	all := cmp.AllowUnexported(term{}, unit{}, passage{}, ending{})
 	for name, diff := range map[string]string{
 		"terms":    cmp.Diff(wantLex.terms, lex.terms, all, ignore),
 		"units":    cmp.Diff(wantUnits, units, all),

@@ -8,17 +8,22 @@ import (
 // cutting is what cutting one text came to. It depends on the text and the voice alone,
 // holds on to neither, and is never changed.
 type cutting struct {
-	text  string // of the units, one after the other
+	// text is that of the units, one after the other, then of the terms that were met
+	// first in units that were taken back.
+	text  string
 	terms []cutTerm
 	units []cutUnit
 	refs  []int32 // numbers of terms, unit by unit
+	// ending is that of a tool's text.
+	ending ending
 }
 
 // cutTerm is one distinct term: text[at:at+size].
 type cutTerm struct {
 	hash uint64 // by the memo's seed
 	at   uint32
-	// units counts the units with it; first and last are the numbers of such units.
+	// units counts the units with it; first and last are the numbers of such units, those
+	// that were taken back included.
 	units, first, last int32
 	size               uint8 // maxima of package facts are below 256
 	class              facts.Class
@@ -43,37 +48,59 @@ func (k *cutting) bytes() int {
 	return len(k.text) + cutTermBytes*len(k.terms) + cutUnitBytes*len(k.units) + 4*len(k.refs)
 }
 
-// tape notes what the terms of one text do not show any more once they are numbered.
+// tape notes the terms of one text in the order in which they are met.
 type tape struct {
-	starts  []uint32 // where each term of refs begins in its unit
-	classes []facts.Class
-	// taken says that units were taken back: their terms stay counted without a unit.
-	taken bool
+	met []meeting
 	// marks holds the local number of each term of the lexicon, where the upper half is
 	// that of the text at hand.
 	marks []uint64
 	text  uint64
 }
 
-// cutNoting cuts the passage at hand and returns what came of it, to be done again; nil
-// where it cannot be told from what is left.
+// meeting is one occurrence of a term: in which unit, and where in its text.
+type meeting struct {
+	id, unit int32
+	start    uint32
+	class    facts.Class
+	// gone says that the unit was taken back: its terms stay counted without it.
+	gone bool
+}
+
+// here is the place of the next meeting on the tape, 0 without a tape.
+func (t *tape) here() int {
+	if t == nil {
+		return 0
+	}
+	return len(t.met)
+}
+
+// takeBack notes that the units behind a place on the tape are gone.
+func (t *tape) takeBack(from int) {
+	if t == nil {
+		return
+	}
+	for i := from; i < len(t.met); i++ {
+		t.met[i].gone = true
+	}
+}
+
+// cutNoting cuts the passage at hand and returns what came of it, to be done again.
 func (c *cutter) cutNoting(p *passage) *cutting {
 	t := &c.noted
-	t.starts, t.classes, t.taken = t.starts[:0], t.classes[:0], false
+	t.met = t.met[:0]
 	firstUnit, firstRef := len(c.units), len(c.refs)
 	c.tape = t
 	c.split(p)
 	c.tape = nil
-	if t.taken {
-		return nil
-	}
-	return c.note(c.units[firstUnit:], c.refs[firstRef:], int32(firstRef))
+	k := c.note(firstUnit, firstRef)
+	k.ending = p.ending
+	return k
 }
 
-// note makes a cutting of units and of their terms, which are refs of the cutter from
-// base on.
-func (c *cutter) note(units []unit, refs []int32, base int32) *cutting {
-	t := &c.noted
+// note makes a cutting of the units and refs of the cutter from these on, and of all
+// terms on the tape.
+func (c *cutter) note(firstUnit, firstRef int) *cutting {
+	t, units := &c.noted, c.units[firstUnit:]
 	t.text++
 	if more := len(c.lex.terms) - len(t.marks); more > 0 {
 		t.marks = append(t.marks, make([]uint64, more)...)
@@ -83,33 +110,40 @@ func (c *cutter) note(units []unit, refs []int32, base int32) *cutting {
 		size += len(units[i].text)
 	}
 	text := make([]byte, 0, size)
-	k := &cutting{units: make([]cutUnit, len(units)), refs: make([]int32, len(refs))}
-	terms := c.terms[:0]
+	k := &cutting{units: make([]cutUnit, len(units)), refs: make([]int32, 0, len(c.refs)-firstRef)}
+	base := int32(firstRef)
 	for n := range units {
 		u := &units[n]
-		at := uint32(len(text))
+		k.units[n] = cutUnit{at: uint32(len(text)), size: uint32(len(u.text)), first: u.first - base, last: u.last - base, flags: u.flags}
 		text = append(text, u.text...)
-		k.units[n] = cutUnit{at: at, size: uint32(len(u.text)), first: u.first - base, last: u.last - base, flags: u.flags}
-		for r := u.first - base; r < u.last-base; r++ {
-			id := refs[r]
-			mark := &t.marks[id]
-			if *mark>>32 != t.text {
-				*mark = t.text<<32 | uint64(len(terms))
-				have := &c.lex.terms[id]
-				now := cutTerm{
-					hash: have.hash, at: at + t.starts[r], size: uint8(len(have.text)), class: t.classes[r], alarm: have.alarm, first: int32(n), last: -1,
-				}
-				if now.class != have.class {
-					now.alarm = facts.Alarming(have.text, now.class)
-				}
-				terms = append(terms, now)
+	}
+	terms := c.terms[:0]
+	for i := range t.met {
+		m := &t.met[i]
+		n := m.unit - int32(firstUnit)
+		mark := &t.marks[m.id]
+		if *mark>>32 != t.text {
+			*mark = t.text<<32 | uint64(len(terms))
+			have := &c.lex.terms[m.id]
+			now := cutTerm{hash: have.hash, size: uint8(len(have.text)), class: m.class, alarm: have.alarm, first: n, last: -1}
+			if m.gone {
+				now.at = uint32(len(text))
+				text = append(text, have.text...)
+			} else {
+				now.at = k.units[n].at + m.start
 			}
-			local := int32(*mark & (1<<32 - 1)) //nolint:gosec // counted as int32
-			k.refs[r] = local
-			if have := &terms[local]; have.last != int32(n) {
-				have.last = int32(n)
-				have.units++
+			if now.class != have.class {
+				now.alarm = facts.Alarming(have.text, now.class)
 			}
+			terms = append(terms, now)
+		}
+		local := int32(*mark & (1<<32 - 1)) //nolint:gosec // counted as int32
+		if !m.gone {
+			k.refs = append(k.refs, local)
+		}
+		if have := &terms[local]; have.last != n {
+			have.last = n
+			have.units++
 		}
 	}
 	c.terms = terms
@@ -132,7 +166,7 @@ func (c *cutter) paste(k *cutting) {
 		have := &c.lex.terms[id]
 		have.units += t.units
 		if have.lastUnit == base+t.first {
-			have.units-- // a unit that was taken back had the same number
+			have.units-- // a unit of the text before that was taken back had the same number
 		}
 		have.lastUnit = base + t.last
 		have.voices |= 1 << c.voice
@@ -159,10 +193,11 @@ func (c *cutter) cut(p *passage, known *memo.Memo) {
 	}
 	key := known.Key(memo.Cut+memo.Kind(p.voice), p.text)
 	if found, ok := known.Get(key); ok {
-		c.paste(found.(*cutting)) //nolint:forcetypeassert // entries of a kind are of one type
+		k := found.(*cutting) //nolint:forcetypeassert // entries of a kind are of one type
+		c.paste(k)
+		p.ending = k.ending
 		return
 	}
-	if k := c.cutNoting(p); k != nil {
-		known.Put(key, k, k.bytes())
-	}
+	k := c.cutNoting(p)
+	known.Put(key, k, k.bytes())
 }

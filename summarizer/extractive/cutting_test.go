@@ -54,7 +54,7 @@ func TestRememberedTextsAreCutAsIfAnew(t *testing.T) {
 	for _, name := range []string{"remembered from here on", "remembered"} {
 		s := script()
 		lex, units, refs := cut(s, q, known, nil)
-		all := cmp.AllowUnexported(term{}, unit{}, passage{})
+		all := cmp.AllowUnexported(term{}, unit{}, passage{}, ending{})
 		for what, diff := range map[string]func() string{
 			"terms":    func() string { return cmp.Diff(wantLex.terms, lex.terms, all, cmpopts.IgnoreFields(term{}, "hash")) },
 			"units":    func() string { return cmp.Diff(wantUnits, units, all) },
@@ -68,6 +68,23 @@ func TestRememberedTextsAreCutAsIfAnew(t *testing.T) {
 	}
 	if known.Bytes() < int64(plain.bytes)/4 {
 		t.Errorf("%d bytes are remembered of %d", known.Bytes(), plain.bytes)
+	}
+}
+
+// A text of which units were taken back is remembered like any other.
+func TestTextsThatAreNearlyRecordsAreRemembered(t *testing.T) {
+	known := memo.New(1 << 20)
+	for _, text := range almostJSON() {
+		s := &script{passages: []passage{{text: text, voice: voiceTool, call: -1}}, bytes: len(text)}
+		_, units, _ := cut(s, nil, known, nil)
+		found, ok := known.Get(known.Key(memo.Cut+memo.Kind(voiceTool), text))
+		if !ok {
+			t.Errorf("nothing is remembered of %.40q", text)
+			continue
+		}
+		if got := len(found.(*cutting).units); got != len(units) {
+			t.Errorf("%d units are remembered of %d of %.40q", got, len(units), text)
+		}
 	}
 }
 

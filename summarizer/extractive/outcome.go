@@ -14,6 +14,18 @@ type outcome struct {
 	text    string // "" where there is nothing to tell but success or failure
 }
 
+// ending is what the text of a result alone says of how it went.
+type ending struct {
+	code   int
+	coded  bool // it names an exit code
+	failed bool
+}
+
+func endingOf(text string) ending {
+	code, coded := facts.ExitCode(text)
+	return ending{code: code, coded: coded, failed: coded && code != 0 || !coded && errorResult(text)}
+}
+
 // outcomeOf reads a result: its exit code, its last line that tells of an error,
 // or the result itself when it is a single short line.
 func (d *draft) outcomeOf(c *call) outcome {
@@ -27,10 +39,9 @@ func (d *draft) outcomeOf(c *call) outcome {
 		return outcome{failed: c.failed}
 	}
 	p := &d.script.passages[c.result]
-	code, coded := facts.ExitCode(p.text)
-	failed := c.failed || coded && code != 0 || !coded && errorResult(p.text)
+	code, coded := p.ending.code, p.ending.coded
 	switch {
-	case failed:
+	case c.failed || p.ending.failed:
 		line := clip(tidy(d.errorLine(p)), maxOutcome)
 		if coded {
 			if line == "" {

@@ -20,7 +20,7 @@ func (c *cutter) records(text string) bool {
 	if len(text) < 2 || text[0] != '{' && text[0] != '[' || text[len(text)-1] != '}' && text[len(text)-1] != ']' {
 		return false
 	}
-	units, refs := len(c.units), len(c.refs)
+	units, refs, met := len(c.units), len(c.refs), c.tape.here()
 	j := recordReader{src: text, c: c}
 	if !j.index() {
 		return false
@@ -31,9 +31,7 @@ func (c *cutter) records(text string) bool {
 		return true
 	}
 	// The terms stay counted: they are in the text. Only the units go.
-	if c.tape != nil && len(c.refs) > refs {
-		c.tape.taken = true
-	}
+	c.tape.takeBack(met)
 	c.units, c.refs = c.units[:units], c.refs[:refs]
 	return false
 }

@@ -48,6 +48,7 @@ type passage struct {
 	// first and last bound its units; facts counts the facts in them.
 	first, last int
 	facts       int
+	ending      ending // of a tool's text, known when it is cut
 }
 
 // call is one tool call and what came of it.

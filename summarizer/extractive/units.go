@@ -65,6 +65,8 @@ func (c *cutter) run(from, to int, known *memo.Memo) {
 		p.first = len(c.units)
 		if p.call < 0 || !isTodo(&c.script.calls[p.call]) { // else it is told by the todo list
 			c.cut(p, known)
+		} else if p.voice == voiceTool {
+			p.ending = endingOf(p.text)
 		}
 		p.last = len(c.units)
 	}
@@ -72,6 +74,9 @@ func (c *cutter) run(from, to int, known *memo.Memo) {
 
 // split cuts one passage.
 func (c *cutter) split(p *passage) {
+	if p.voice == voiceTool {
+		p.ending = endingOf(p.text)
+	}
 	switch {
 	case c.records(p.text):
 	case p.voice == voiceUser || p.voice == voiceAssistant:
@@ -94,7 +99,7 @@ func (c *cutter) unit(text string, flags uint8) {
 		c.lex.terms[id].seen(n, c.turn, c.voice)
 		c.refs = append(c.refs, id)
 		if t := c.tape; t != nil {
-			t.starts, t.classes = append(t.starts, uint32(start)), append(t.classes, cl)
+			t.met = append(t.met, meeting{id: id, unit: n, start: uint32(start), class: cl})
 		}
 	})
 	if first == int32(len(c.refs)) && c.voice != voiceUser && c.voice != voiceAssistant {

@@ -129,15 +129,14 @@ func (s *Source) Check(ctx context.Context, req Request) (Result, error) {
 			return Result{}, err
 		}
 	}
-	found := x.facts()
-	section, err := x.repair(ctx, found, text, tokens)
+	section, err := x.repair(ctx, x.found, text, tokens)
 	if err != nil {
 		return Result{}, err
 	}
 	if section != "" {
 		text = join(text, section)
 	}
-	return Result{Text: text, Report: report(found, invented)}, nil
+	return Result{Text: text, Report: report(x.found, invented)}, nil
 }
 
 // join puts the section at the end of a summary.

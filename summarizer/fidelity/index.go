@@ -39,7 +39,9 @@ type index struct {
 	shapes     shapes // of the keys of ids
 	names      []name
 	statements []statement
-	offsets    []int // bytes of text before each passage
+	wording    *wording // of the statements
+	found      []*fact  // those that matter most first
+	offsets    []int    // bytes of text before each passage
 	bytes      int
 }
 
@@ -65,6 +67,8 @@ func (x *index) read() {
 		x.note(int32(p), mentions[p])
 	}
 	x.findStatements()
+	x.wording = newWording(x.statements)
+	x.found = x.facts()
 }
 
 // shapes tells quickly of most texts that they are no name that was added. What it

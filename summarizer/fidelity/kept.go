@@ -29,12 +29,14 @@ func (x *index) markKept(summary string) {
 		if len(x.statements) == 0 {
 			return
 		}
-		words := newWording(summary)
+		x.wording.read(summary)
 		for i := range x.statements {
-			s := &x.statements[i]
-			s.summarized = words.tells(s.text)
+			x.statements[i].summarized = x.wording.tells(i)
 		}
 	})
+	for _, f := range x.found {
+		f.kept = f.name != nil && f.name.summarized || f.statement != nil && f.statement.summarized
+	}
 }
 
 // markNames calls mark for every name of the source that stands in a text.
@@ -70,7 +72,8 @@ func (x *index) markNames(text string, mark func(*name)) {
 	}
 }
 
-// facts lists what was found, those that matter most first.
+// facts lists what was found, those that matter most first. Which of them stand in a
+// summary is not known yet.
 func (x *index) facts() []*fact {
 	var out []*fact
 	for i := range x.names {
@@ -78,7 +81,7 @@ func (x *index) facts() []*fact {
 		if !n.isFact() {
 			continue
 		}
-		f := &fact{kind: n.kind, text: n.text, index: x.reader.passages[n.last].index, weight: x.weigh(n), kept: n.summarized, name: n}
+		f := &fact{kind: n.kind, text: n.text, index: x.reader.passages[n.last].index, weight: x.weigh(n), name: n}
 		out = append(out, f)
 	}
 	seen := make(map[string]bool)
@@ -88,98 +91,10 @@ func (x *index) facts() []*fact {
 			continue
 		}
 		seen[s.text] = true
-		out = append(out, &fact{kind: s.kind, text: s.text, index: s.index, weight: s.weight, kept: s.summarized, statement: s})
+		out = append(out, &fact{kind: s.kind, text: s.text, index: s.index, weight: s.weight, statement: s})
 	}
 	slices.SortFunc(out, func(a, b *fact) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.index, a.index), cmp.Compare(a.kind, b.kind), strings.Compare(a.text, b.text))
 	})
 	return out
-}
-
-// wording finds the line of a summary that has most words of a statement.
-type wording struct {
-	first map[string]int32
-	posts []post
-	hits  []int16
-	seen  []int32 // lines with hits
-}
-
-// post is one line with a word, and the place of the next.
-type post struct{ line, next int32 }
-
-// maxPosts is how many lines with one word are compared.
-const maxPosts = 32
-
-// tellsShare is the share of a statement's words that a line must have to tell it.
-const tellsShare = 0.7
-
-func newWording(summary string) *wording {
-	w := &wording{first: make(map[string]int32)}
-	lines := int32(0)
-	var counts []uint8
-	for line := range strings.SplitSeq(summary, "\n") {
-		eachWord(line, func(word string) {
-			at, ok := w.first[word]
-			if !ok {
-				at = int32(len(w.posts))
-				w.first[word] = at
-				w.posts = append(w.posts, post{lines, -1})
-				counts = append(counts, 1)
-				return
-			}
-			if w.posts[at].line == lines || counts[at] >= maxPosts {
-				return
-			}
-			// The newest line with the word stands first.
-			old := w.posts[at]
-			w.posts[at] = post{lines, int32(len(w.posts))}
-			w.posts = append(w.posts, old)
-			counts[at]++
-			counts = append(counts, 0)
-		})
-		lines++
-	}
-	w.hits = make([]int16, lines)
-	return w
-}
-
-// tells reports whether one line has most of the words of a statement.
-func (w *wording) tells(s string) bool {
-	words, best := 0, int16(0)
-	var last string
-	eachWord(s, func(word string) {
-		if word == last || words >= 64 {
-			return
-		}
-		last = word
-		words++
-		at, ok := w.first[word]
-		if !ok {
-			return
-		}
-		for ; at >= 0; at = w.posts[at].next {
-			line := w.posts[at].line
-			if w.hits[line] == 0 {
-				w.seen = append(w.seen, line)
-			}
-			w.hits[line]++
-			best = max(best, w.hits[line])
-		}
-	})
-	for _, line := range w.seen {
-		w.hits[line] = 0
-	}
-	w.seen = w.seen[:0]
-	return words > 0 && float64(best) >= tellsShare*float64(words)
-}
-
-// eachWord calls yield for the words of a text that carry meaning, in small
-// letters.
-func eachWord(text string, yield func(string)) {
-	facts.Terms(text, func(start, end int, c facts.Class) {
-		if c == facts.Word && end-start < 4 || c == facts.Pair || c == facts.Path && start > 0 && text[start-1] == '/' {
-			return
-		}
-		yield(strings.ToLower(text[start:end]))
-	})
 }
