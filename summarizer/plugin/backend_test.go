@@ -71,7 +71,7 @@ func TestEveryAnswerOfTheServiceHasItsOutcome(t *testing.T) {
 		{name: "ABORTED", step: wiredouble.Status(409), failure: summarizer.FailureOverloaded},
 		{name: "UNAVAILABLE", step: wiredouble.Status(503), failure: summarizer.FailureNetwork},
 		{name: "DEADLINE_EXCEEDED of its own", step: wiredouble.Status(504), failure: summarizer.FailureTimeout},
-		{name: "silence", step: wiredouble.Hang(), deadline: 150 * time.Millisecond, failure: summarizer.FailureTimeout},
+		{name: "silence", step: wiredouble.Hang(), deadline: 2 * time.Second, failure: summarizer.FailureTimeout},
 		{name: "a hundred megabytes", step: wiredouble.Huge(100 << 20), failure: summarizer.FailureBadResponse},
 	} {
 		t.Run(test.name, func(t *testing.T) {
