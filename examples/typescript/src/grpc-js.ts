@@ -32,7 +32,7 @@ const serviceConfig = JSON.stringify({
         initialBackoff: "0.1s",
         maxBackoff: "2s",
         backoffMultiplier: 2,
-        retryableStatusCodes: ["UNAVAILABLE"],
+        retryableStatusCodes: ["UNAVAILABLE", "RESOURCE_EXHAUSTED"],
       },
     },
   ],
