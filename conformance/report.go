@@ -36,6 +36,18 @@ func (k *compressionCheck) reportedPrunes() {
 		}
 	}
 	whole := k.Output.wholeResults()
+	// A copy that an earlier round pointed at grows old like any other, and a later round
+	// says of it that it was shortened.
+	shortened := make(map[string]int)
+	if k.Report.GetContinuity().GetResult() == pb.ContinuityResult_CONTINUITY_RESULT_HIT {
+		for i := range k.Input.messages {
+			if s := said[i]; k.to[i] >= 0 && s != nil && len(s.results) > s.duplicates {
+				for _, text := range k.changes[i].results {
+					shortened[text] = i
+				}
+			}
+		}
+	}
 	for i := range k.Input.messages {
 		if k.to[i] < 0 {
 			if said[i] != nil {
@@ -49,7 +61,8 @@ func (k *compressionCheck) reportedPrunes() {
 			results, calls = len(s.results), len(s.calls)
 			standing := 0
 			for _, text := range ch.results {
-				if last, ok := whole[text]; ok && last >= k.to[i] {
+				last, stands := whole[text]
+				if later := shortened[text]; stands && last >= k.to[i] || later > i {
 					standing++
 				}
 			}
