@@ -42,6 +42,13 @@ func (f *flaky) Claim(ctx context.Context, key string, value []byte, ttl time.Du
 	return f.Store.Claim(ctx, key, value, ttl)
 }
 
+func (f *flaky) Swap(ctx context.Context, key string, old, value []byte, ttl time.Duration) (bool, error) {
+	if f.calls++; f.err != nil {
+		return false, f.err
+	}
+	return f.Store.Swap(ctx, key, old, value, ttl)
+}
+
 func (f *flaky) Add(ctx context.Context, key string, n int64, ttl time.Duration) (int64, error) {
 	if f.calls++; f.err != nil {
 		return 0, f.err
@@ -77,6 +84,7 @@ func TestEveryOperationGoesOnWithoutTheRemoteStore(t *testing.T) {
 		"set":    func(d *Degrading) error { return d.Set(t.Context(), "k", nil, 0) },
 		"delete": func(d *Degrading) error { return d.Delete(t.Context(), "k") },
 		"claim":  func(d *Degrading) error { _, err := d.Claim(t.Context(), "k", nil, 0); return err },
+		"swap":   func(d *Degrading) error { _, err := d.Swap(t.Context(), "k", nil, nil, 0); return err },
 		"add":    func(d *Degrading) error { _, err := d.Add(t.Context(), "n", 1, 0); return err },
 	} {
 		d, remote, _, tick, failures := newDegrading(t)
@@ -88,9 +96,16 @@ func TestEveryOperationGoesOnWithoutTheRemoteStore(t *testing.T) {
 			t.Errorf("%s: the remote store was asked %d times within its pause", name, remote.calls)
 		}
 		tick(pause)
+		if !d.Degraded() {
+			t.Errorf("%s: a store that nobody has tried again counts as back", name)
+		}
+		if err := run(d); err != nil || remote.calls != 2 || !d.Degraded() {
+			t.Errorf("%s: still gone after the pause: %v, asked %d times, degraded %v", name, err, remote.calls, d.Degraded())
+		}
+		tick(pause)
 		remote.err = nil
-		if err := run(d); err != nil || remote.calls != 2 || d.Degraded() {
-			t.Errorf("%s: after the pause: %v, asked %d times", name, err, remote.calls)
+		if err := run(d); err != nil || remote.calls != 3 || d.Degraded() {
+			t.Errorf("%s: after the pause: %v, asked %d times, degraded %v", name, err, remote.calls, d.Degraded())
 		}
 	}
 }
@@ -159,5 +174,109 @@ func TestTheCallersEndAndRefusalsAreNoFailures(t *testing.T) {
 	}
 	if d.Degraded() || len(*failures) != 0 {
 		t.Errorf("degraded %v after %v", d.Degraded(), *failures)
+	}
+}
+
+// hanging is a store that answers a read when the test says so.
+type hanging struct {
+	Store
+	asked   chan struct{}
+	answers chan error
+}
+
+func (h *hanging) Get(context.Context, string) ([]byte, bool, error) {
+	h.asked <- struct{}{}
+	return nil, false, <-h.answers
+}
+
+func TestOneOperationTriesAStoreThatWasAway(t *testing.T) {
+	d, remote, _, tick, _ := newDegrading(t)
+	remote.err = errors.New("gone")
+	get := func() error { _, _, err := d.Get(t.Context(), "k"); return err }
+	if err := get(); err != nil {
+		t.Fatal(err)
+	}
+	h := &hanging{Store: remote.Store, asked: make(chan struct{}), answers: make(chan error)}
+	d.remote = h
+	for _, outcome := range []error{errors.New("still gone"), nil} {
+		tick(pause)
+		tried := make(chan error, 1)
+		go func() { tried <- get() }()
+		<-h.asked
+		for range 3 { // they would hang if they asked
+			if err := get(); err != nil || !d.Degraded() {
+				t.Errorf("%v, degraded %v", err, d.Degraded())
+			}
+		}
+		h.answers <- outcome
+		if err := <-tried; err != nil || d.Degraded() != (outcome != nil) {
+			t.Errorf("the store answers %v: %v, degraded %v", outcome, err, d.Degraded())
+		}
+	}
+}
+
+func TestAValueThatCannotBeReadIsThisServersOwn(t *testing.T) {
+	d, remote, _, _, failures := newDegrading(t)
+	if err := d.Set(t.Context(), "k", []byte("ours"), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	remote.err = ErrUnreadable
+	if got, found, err := d.Get(t.Context(), "k"); string(got) != "ours" || !found || err != nil {
+		t.Errorf("%q, %v, %v", got, found, err)
+	}
+	if _, found, err := d.Get(t.Context(), "theirs alone"); found || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if swapped, err := d.Swap(t.Context(), "k", []byte("ours"), []byte("newer"), time.Hour); !swapped || err != nil {
+		t.Errorf("swapped %v, %v", swapped, err)
+	}
+	if got, _, err := d.Get(t.Context(), "k"); string(got) != "newer" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if d.Degraded() || len(*failures) != 4 {
+		t.Errorf("degraded %v, told of %v", d.Degraded(), *failures)
+	}
+}
+
+func TestASwapCountsForBoth(t *testing.T) {
+	d, remote, _, _, _ := newDegrading(t)
+	if err := d.Set(t.Context(), "k", []byte("one"), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	swap := func(old, value string) bool {
+		t.Helper()
+		swapped, err := d.Swap(t.Context(), "k", []byte(old), []byte(value), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return swapped
+	}
+	if !swap("one", "two") || swap("one", "three") {
+		t.Error("the remote store does not decide")
+	}
+	remote.err = errors.New("gone")
+	if swap("one", "three") || !swap("two", "three") {
+		t.Error("the memory does not know what was swapped")
+	}
+	if swapped, err := d.Swap(t.Context(), "k", []byte("three"), nil, 0); !swapped || err != nil {
+		t.Errorf("removed %v, %v", swapped, err)
+	}
+	if _, found, err := d.Get(t.Context(), "k"); found || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+func TestAValueThatIsTooLargeLeavesNoneBehind(t *testing.T) {
+	d, remote, _, _, _ := newDegrading(t)
+	if err := d.Set(t.Context(), "k", []byte("small"), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	remote.err = ErrTooLarge
+	if err := d.Set(t.Context(), "k", []byte("large"), time.Hour); !errors.Is(err, ErrTooLarge) {
+		t.Fatal(err)
+	}
+	remote.err = errors.New("gone")
+	if got, found, err := d.Get(t.Context(), "k"); found || err != nil {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"container/list"
 	"context"
 	"fmt"
@@ -181,6 +182,28 @@ func (m *Memory) Claim(ctx context.Context, key string, value []byte, ttl time.D
 		return false, nil
 	}
 	m.hold(e)
+	return true, nil
+}
+
+// Swap implements [Store].
+func (m *Memory) Swap(ctx context.Context, key string, old, value []byte, ttl time.Duration) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if m.weight(key, value) > m.maxBytes {
+		return false, fmt.Errorf("%w: %d bytes, capacity %d", ErrTooLarge, len(key)+len(value), m.maxBytes)
+	}
+	e := m.entry(key, value, ttl)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch now := m.find(key); {
+	case now == nil || !bytes.Equal(now.value, old):
+		return false, nil
+	case value == nil:
+		m.drop(m.byKey[key])
+	default:
+		m.hold(e)
+	}
 	return true, nil
 }
 

@@ -32,6 +32,11 @@ func (s asideStore) Claim(ctx context.Context, key string, value []byte, ttl tim
 	return s.Store.Claim(ctx, key, value, ttl)
 }
 
+func (s asideStore) Swap(ctx context.Context, key string, old, value []byte, ttl time.Duration) (bool, error) {
+	defer admission.Aside(ctx)()
+	return s.Store.Swap(ctx, key, old, value, ttl)
+}
+
 func (s asideStore) Add(ctx context.Context, key string, n int64, ttl time.Duration) (int64, error) {
 	defer admission.Aside(ctx)()
 	return s.Store.Add(ctx, key, n, ttl)

@@ -25,6 +25,7 @@ import (
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/testutil/redistest"
 	"github.com/elbowroom/elbowroom/internal/wiredouble"
+	"github.com/elbowroom/elbowroom/store"
 )
 
 const (
@@ -306,6 +307,17 @@ func (s *shared) ask(t *testing.T, words ...string) {
 	defer c.Close()
 	if err := c.Do(t.Context(), c.B().Arbitrary(words...).Build()).Error(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestTheLogHasOneLineAboutEntriesThatCannotBeRead(t *testing.T) {
+	var log strings.Builder
+	w := &storeWatch{log: slog.New(slog.NewTextHandler(&log, nil))}
+	for range 3 {
+		w.observe("get", store.ErrUnreadable)
+	}
+	if text := log.String(); strings.Count(text, "cannot be read") != 1 || strings.Contains(text, storeAway) {
+		t.Errorf("log:\n%s", text)
 	}
 }
 

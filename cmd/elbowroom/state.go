@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -98,7 +99,10 @@ const settled = 5 * time.Second
 type storeWatch struct {
 	log *slog.Logger
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	// unreadable is set when the line about it has been written.
+	unreadable bool
+
 	away   bool
 	since  time.Time // when it went away
 	failed time.Time // when it failed last
@@ -110,6 +114,13 @@ func (w *storeWatch) observe(op string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
+	if errors.Is(err, store.ErrUnreadable) {
+		if !w.unreadable {
+			w.unreadable = true
+			w.log.WarnContext(ctx, "entries of the shared store cannot be read, so this server goes on with its own: has another one another encryption key?")
+		}
+		err = nil // the store works
+	}
 	switch {
 	case err != nil:
 		w.failed = now

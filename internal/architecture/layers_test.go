@@ -121,7 +121,7 @@ var layers = []layer{
 	},
 	{dir: "internal/config", modules: []string{"github.com/knadh/koanf", "github.com/fsnotify/fsnotify", "go.yaml.in/yaml"}},
 	// It is told the results of the engine and asks for nothing else.
-	{dir: "internal/telemetry", house: []string{"compressor", "breakpoints", "conversation", "tokens", "summarizer", "summarizer/ladder"}, modules: []string{"*"}, tests: []string{"summarizer/fidelity"}},
+	{dir: "internal/telemetry", house: []string{"compressor", "breakpoints", "conversation", "tokens", "summarizer", "summarizer/ladder", "store"}, modules: []string{"*"}, tests: []string{"summarizer/fidelity"}},
 	{dir: "internal/parallel"},
 	{dir: "internal/memo"},
 	{dir: "internal/redact", house: []string{"internal/memo", "internal/parallel"}},

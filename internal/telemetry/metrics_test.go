@@ -23,6 +23,7 @@ import (
 	"github.com/elbowroom/elbowroom/breakpoints"
 	"github.com/elbowroom/elbowroom/compressor"
 	"github.com/elbowroom/elbowroom/conversation"
+	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer/fidelity"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 )
@@ -94,6 +95,7 @@ func everything(t *testing.T, r *Recorder) {
 	r.PassedThrough(ctx, 0)
 	r.Refused(ctx, "quota", codes.ResourceExhausted)
 	r.StoreOperation("get", errors.New("gone"))
+	r.StoreOperation("get", fmt.Errorf("redis get: %w", store.ErrUnreadable))
 	handler := r.ServerHandler("/elbowroom.v1.")
 	for _, method := range []string{"/elbowroom.v1.ContextService/Compress", "/grpc.health.v1.Health/Check"} {
 		call := handler.TagRPC(ctx, &stats.RPCTagInfo{FullMethodName: method})
@@ -169,6 +171,7 @@ func TestWhatIsRecordedIsWhatIsExported(t *testing.T) {
 		{"elbowroom_cache_predicted_tokens_total", "kind=written", 15},
 		{"elbowroom_refused_calls_total", "by=quota", 1},
 		{"elbowroom_store_operations_total", "result=error", 1},
+		{"elbowroom_store_operations_total", "result=unreadable", 1},
 		{"elbowroom_store_degraded", "", 1},
 		{"elbowroom_config_reloads_total", "result=applied", 1},
 		{"elbowroom_config_reloads_total", "result=refused", 1},

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/stats"
 
+	"github.com/elbowroom/elbowroom/store"
 	"github.com/elbowroom/elbowroom/summarizer/ladder"
 )
 
@@ -168,6 +169,8 @@ func (r *Recorder) StoreOperation(op string, err error) {
 	}
 	result := "ok"
 	switch {
+	case errors.Is(err, store.ErrUnreadable):
+		result = "unreadable"
 	case errors.Is(err, context.DeadlineExceeded):
 		result = "timeout"
 	case err != nil:

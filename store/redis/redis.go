@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -202,7 +203,9 @@ func (s *Store) Get(ctx context.Context, key string) (value []byte, found bool, 
 		if err != nil {
 			return err
 		}
-		value, found = s.box.open(key, stored)
+		if value, found = s.box.open(key, stored); !found {
+			return store.ErrUnreadable
+		}
 		return nil
 	})
 	return value, found, err
@@ -249,6 +252,45 @@ func (s *Store) Claim(ctx context.Context, key string, value []byte, ttl time.Du
 	return claimed, err
 }
 
+// swapScript replaces a value, or removes it, as long as it is the one that was read.
+const swapScript = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if #ARGV == 1 then redis.call('DEL', KEYS[1])
+elseif tonumber(ARGV[3]) > 0 then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+else redis.call('SET', KEYS[1], ARGV[2]) end
+return 1`
+
+// Swap implements [store.Store]. A value is never encrypted alike twice, so what stands in
+// Redis is read first and compared there as it is.
+func (s *Store) Swap(ctx context.Context, key string, old, value []byte, ttl time.Duration) (swapped bool, err error) {
+	sealed, err := s.seal(key, value)
+	if err != nil {
+		return false, err
+	}
+	err = s.do(ctx, "swap", func(ctx context.Context, c rueidis.Client) error {
+		stored, err := c.Do(ctx, c.B().Get().Key(s.name(key)).Build()).AsBytes()
+		if rueidis.IsRedisNil(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch now, ok := s.box.open(key, stored); {
+		case !ok:
+			return store.ErrUnreadable
+		case !bytes.Equal(now, old):
+			return nil
+		}
+		args := []string{rueidis.BinaryString(stored)}
+		if value != nil {
+			args = append(args, sealed, strconv.FormatInt(milliseconds(ttl), 10))
+		}
+		done, err := c.Do(ctx, c.B().Eval().Script(swapScript).Numkeys(1).Key(s.name(key)).Arg(args...).Build()).AsInt64()
+		swapped = done == 1
+		return err
+	})
+	return swapped, err
+}
+
 // Delete implements [store.Store].
 func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.do(ctx, "delete", func(ctx context.Context, c rueidis.Client) error {
@@ -264,10 +306,7 @@ return sum`
 
 // Add implements [store.Store].
 func (s *Store) Add(ctx context.Context, key string, n int64, ttl time.Duration) (sum int64, err error) {
-	life := int64(0)
-	if ttl > 0 {
-		life = milliseconds(ttl)
-	}
+	life := milliseconds(ttl)
 	err = s.do(ctx, "add", func(ctx context.Context, c rueidis.Client) error {
 		command := c.B().Eval().Script(addScript).Numkeys(1).Key(s.name(key)).
 			Arg(strconv.FormatInt(n, 10), strconv.FormatInt(life, 10)).Build()
@@ -289,5 +328,7 @@ func (s *Store) seal(key string, value []byte) (string, error) {
 	return rueidis.BinaryString(s.box.seal(key, value)), nil
 }
 
-// milliseconds rounds up: a life above zero stays one.
-func milliseconds(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
+// milliseconds rounds up: a life above zero stays one. No life is 0.
+func milliseconds(d time.Duration) int64 {
+	return int64((max(d, 0) + time.Millisecond - 1) / time.Millisecond)
+}

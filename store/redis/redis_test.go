@@ -112,9 +112,16 @@ func TestWhatIsStoredCannotBeReadWithoutTheKey(t *testing.T) {
 	want := func(what string, o redis.Options, found bool) {
 		t.Helper()
 		o.URL, o.Timeout = server.URL(), 5*time.Second
-		got, ok, err := open(t, o).Get(t.Context(), key)
-		if err != nil || ok != found || found && string(got) != value {
+		s := open(t, o)
+		got, ok, err := s.Get(t.Context(), key)
+		if ok != found || errors.Is(err, store.ErrUnreadable) == found || found && string(got) != value {
 			t.Errorf("%s: %q, %v, %v", what, got, ok, err)
+		}
+		if found {
+			return
+		}
+		if swapped, err := s.Swap(t.Context(), key, []byte(value), []byte("new"), time.Minute); swapped || !errors.Is(err, store.ErrUnreadable) {
+			t.Errorf("%s: swapped %v, %v", what, swapped, err)
 		}
 	}
 	other := []byte(strings.Repeat("another key ", 4))

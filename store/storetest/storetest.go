@@ -43,6 +43,9 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		{"a key is claimed once", claim},
 		{"a claim ends with its ttl or when it is deleted", claimEnds},
 		{"of many who claim a key one succeeds", claimRace},
+		{"a value is swapped for the one that it was", swap},
+		{"a swapped value has a life of its own", swapExpires},
+		{"of many who swap a value one succeeds", swapRace},
 		{"numbers are added up", add},
 		{"a sum lives from its first addition on", addExpires},
 		{"text is no number", addText},
@@ -187,6 +190,9 @@ func cancelled(t *testing.T, f Fixture) {
 	if _, err := f.Store.Claim(ctx, "k", nil, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("Claim: %v, want context.Canceled", err)
 	}
+	if _, err := f.Store.Swap(ctx, "k", nil, nil, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("Swap: %v, want context.Canceled", err)
+	}
 	if _, err := f.Store.Add(ctx, "k", 1, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("Add: %v, want context.Canceled", err)
 	}
@@ -274,6 +280,68 @@ func claimRace(t *testing.T, f Fixture) {
 	group.Wait()
 	if claims.Load() != 1 {
 		t.Errorf("%d claims succeeded", claims.Load())
+	}
+}
+
+// swaps swaps and checks whether it was done.
+func swaps(t *testing.T, s store.Store, key string, old, value []byte, ttl time.Duration, wantSwapped bool) {
+	t.Helper()
+	if swapped, err := s.Swap(t.Context(), key, old, value, ttl); err != nil || swapped != wantSwapped {
+		t.Errorf("Swap(%q, %q, %q) = %v, %v; want %v", key, old, value, swapped, err, wantSwapped)
+	}
+}
+
+func swap(t *testing.T, f Fixture) {
+	swaps(t, f.Store, "absent", nil, []byte("v"), time.Minute, false)
+	want(t, f.Store, "absent", nil)
+	set(t, f.Store, "k", []byte("one"), time.Minute)
+	swaps(t, f.Store, "k", []byte("another"), []byte("two"), time.Minute, false)
+	want(t, f.Store, "k", []byte("one"))
+	swaps(t, f.Store, "k", []byte("one"), []byte("two"), time.Minute, true)
+	want(t, f.Store, "k", []byte("two"))
+	swaps(t, f.Store, "k", []byte("two"), []byte{}, time.Minute, true)
+	want(t, f.Store, "k", []byte{})
+	swaps(t, f.Store, "k", []byte{}, []byte("41"), time.Minute, true)
+	sum(t, f.Store, "k", 1, time.Minute, 42)
+	swaps(t, f.Store, "k", []byte("41"), nil, 0, false)
+	want(t, f.Store, "k", []byte("42"))
+	swaps(t, f.Store, "k", []byte("42"), nil, 0, true)
+	want(t, f.Store, "k", nil)
+}
+
+func swapExpires(t *testing.T, f Fixture) {
+	set(t, f.Store, "k", []byte("one"), 10*time.Second)
+	set(t, f.Store, "forever", []byte("one"), 10*time.Second)
+	swaps(t, f.Store, "k", []byte("one"), []byte("two"), time.Minute, true)
+	swaps(t, f.Store, "forever", []byte("one"), []byte("two"), 0, true)
+	f.Advance(50 * time.Second)
+	want(t, f.Store, "k", []byte("two"))
+	swaps(t, f.Store, "k", []byte("other"), []byte("three"), time.Hour, false) // and leaves the life as it is
+	f.Advance(11 * time.Second)
+	want(t, f.Store, "k", nil)
+	swaps(t, f.Store, "k", []byte("two"), []byte("three"), time.Minute, false)
+	f.Advance(1000 * time.Hour)
+	want(t, f.Store, "forever", []byte("two"))
+}
+
+func swapRace(t *testing.T, f Fixture) {
+	set(t, f.Store, "k", []byte("old"), time.Minute)
+	var group sync.WaitGroup
+	var done atomic.Int64
+	for i := range 16 {
+		group.Go(func() {
+			swapped, err := f.Store.Swap(t.Context(), "k", []byte("old"), fmt.Append(nil, "new ", i), time.Minute)
+			if err != nil {
+				t.Error(err)
+			}
+			if swapped {
+				done.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if done.Load() != 1 {
+		t.Errorf("%d swaps succeeded", done.Load())
 	}
 }
 

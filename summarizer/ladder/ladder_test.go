@@ -456,6 +456,9 @@ func (lame) Delete(context.Context, string) error { return errors.New("gone") }
 func (lame) Claim(context.Context, string, []byte, time.Duration) (bool, error) {
 	return false, errors.New("gone")
 }
+func (lame) Swap(context.Context, string, []byte, []byte, time.Duration) (bool, error) {
+	return false, errors.New("gone")
+}
 func (lame) Add(context.Context, string, int64, time.Duration) (int64, error) {
 	return 0, errors.New("gone")
 }
