@@ -48,7 +48,13 @@ func (b *budgets) reserve(ctx context.Context, tenant string, req *summarizer.Re
 	if err != nil {
 		return func(int) {}, nil //nolint:nilerr // see the type's comment
 	}
-	add := func(n int64) { _, _ = b.store.Add(context.WithoutCancel(ctx), key, n, 2*budgetPeriod) }
+	add := func(n int64) {
+		sum, err := b.store.Add(context.WithoutCancel(ctx), key, n, 2*budgetPeriod)
+		if err == nil && sum < 0 {
+			// The store has lost the reservation, so there is nothing to put back.
+			_, _ = b.store.Add(context.WithoutCancel(ctx), key, cost, 2*budgetPeriod)
+		}
+	}
 	if sum > limit {
 		add(-cost)
 		end := time.Unix(0, (period+1)*int64(budgetPeriod))

@@ -56,9 +56,14 @@ func (c cooldowns) get(ctx context.Context, p place) cooldown {
 	return rec
 }
 
-// left is what is left of the wait.
+// left is what is left of the wait. Another server's clock may be far ahead of this one's:
+// nobody waits longer than the wait was from its beginning.
 func (c cooldowns) left(ctx context.Context, p place) time.Duration {
-	return max(time.UnixMilli(c.get(ctx, p).Until).Sub(c.now()), 0)
+	rec := c.get(ctx, p)
+	if rec.Failures < 1 {
+		return 0
+	}
+	return min(max(time.UnixMilli(rec.Until).Sub(c.now()), 0), waits(rec.Failures-1))
 }
 
 // fail records a failed call and returns the wait it starts.

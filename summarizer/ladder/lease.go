@@ -2,6 +2,7 @@ package ladder
 
 import (
 	"context"
+	"crypto/rand"
 	"time"
 
 	"github.com/elbowroom/elbowroom/store"
@@ -29,13 +30,13 @@ type leases struct {
 // The release must be called when the call is over, its answer stored. Where ctx
 // ends first there is neither, and the call, made with that ctx, ends as well.
 func (l leases) take(ctx context.Context, key string) (release func(), found summarizer.Response, ok bool) {
-	lease := "calling/" + key
+	h := held{l.store, "calling/" + key, []byte(rand.Text())}
 	for {
 		// The answer may have been stored just before the lease ended.
-		claimed, err := l.store.Claim(ctx, lease, []byte("1"), leaseLife)
+		claimed, err := h.claim(ctx)
 		if found, ok := l.finished.get(ctx, key); ok {
 			if claimed {
-				l.end(ctx, lease)
+				h.end(ctx)
 			}
 			return nothing, found, true
 		}
@@ -43,7 +44,7 @@ func (l leases) take(ctx context.Context, key string) (release func(), found sum
 			return nothing, summarizer.Response{}, false
 		}
 		if claimed {
-			return l.renew(ctx, lease), summarizer.Response{}, false
+			return h.renew(ctx), summarizer.Response{}, false
 		}
 		select {
 		case <-ctx.Done():
@@ -53,8 +54,21 @@ func (l leases) take(ctx context.Context, key string) (release func(), found sum
 	}
 }
 
+// held is a lease of one holder. A server that did nothing for longer than a lease lives
+// has lost it, and must neither prolong nor end the one that another server has by then.
+type held struct {
+	store store.Store
+	lease string
+	// holder is a text of this holder alone.
+	holder []byte
+}
+
+func (h held) claim(ctx context.Context) (claimed bool, err error) {
+	return h.store.Claim(ctx, h.lease, h.holder, leaseLife)
+}
+
 // renew keeps a lease alive until it is released.
-func (l leases) renew(ctx context.Context, lease string) (release func()) {
+func (h held) renew(ctx context.Context) (release func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
@@ -66,19 +80,31 @@ func (l leases) renew(ctx context.Context, lease string) (release func()) {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				_ = l.store.Set(ctx, lease, []byte("1"), leaseLife) // see the type's comment
+				if !h.keep(ctx) {
+					return
+				}
 			}
 		}
 	}()
 	return func() {
 		cancel()
 		<-done
-		l.end(ctx, lease)
+		h.end(ctx)
 	}
 }
 
-func (l leases) end(ctx context.Context, lease string) {
-	_ = l.store.Delete(context.WithoutCancel(ctx), lease) // see the type's comment
+// keep prolongs a lease, or takes it again where the store has lost it. It reports false
+// when somebody else has it.
+func (h held) keep(ctx context.Context) bool {
+	kept, err := h.store.Swap(ctx, h.lease, h.holder, h.holder, leaseLife)
+	if err == nil && !kept {
+		kept, err = h.claim(ctx)
+	}
+	return kept || err != nil // see the type leases
+}
+
+func (h held) end(ctx context.Context) {
+	_, _ = h.store.Swap(context.WithoutCancel(ctx), h.lease, h.holder, nil, 0) // see the type leases
 }
 
 func nothing() {}

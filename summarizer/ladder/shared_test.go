@@ -3,6 +3,7 @@ package ladder
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -195,6 +196,68 @@ func TestCallsAtOneTimeDoNotExceedTheBudgetTogether(t *testing.T) {
 			if _, err := ladders[0].Summarize(t.Context(), Call{Request: r}); err != nil {
 				t.Errorf("call %d: %v", i, err)
 			}
+		}
+	})
+}
+
+// Cooldowns are told by the clock of the server that noted them.
+func TestAClockThatIsAheadProlongsNoCooldown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory, err := store.NewMemory(store.MemoryOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ladders := map[time.Duration]*Ladder{}
+		a := broken("a", errOverloaded)
+		for _, ahead := range []time.Duration{0, 48 * time.Hour} {
+			now := func() time.Time { return time.Now().Add(ahead) }
+			if ladders[ahead], err = New(Options{Rungs: []summarizer.Summarizer{a, writes("extractive", "E")}, Store: memory, Now: now}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, want := range []time.Duration{60 * time.Second, 300 * time.Second, 900 * time.Second, 900 * time.Second} {
+			ladders[48*time.Hour].cooldowns.fail(t.Context(), place{session: "s", rung: "a"})
+			if left := ladders[0].Cooling(t.Context(), "", "s", ""); left != want {
+				t.Errorf("cooling for %v, want %v", left, want)
+			}
+		}
+	})
+}
+
+func TestAReservationThatTheStoreLostIsNotPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		m := &model{name: "a", work: func(context.Context, summarizer.Request) (summarizer.Response, error) {
+			<-gate
+			return summarizer.Response{Text: "A", Tokens: 1, PromptTokens: 20, CompletionTokens: 10}, nil
+		}}
+		ladders, shared := servers(t, 1, 10_000, m)
+		done := make(chan error, 3)
+		for i := range 3 {
+			r := request("request number " + string(rune('a'+i)))
+			r.Budget = 1000
+			go func() {
+				_, err := ladders[0].Summarize(t.Context(), Call{Tenant: "team-a", Request: r})
+				done <- err
+			}()
+		}
+		synctest.Wait()
+		period := time.Now().UnixNano() / int64(budgetPeriod)
+		key := storeKey("budget", "team-a", strconv.FormatInt(period, 10))
+		if sum, err := shared.Add(t.Context(), key, 0, time.Hour); err != nil || sum < 3000 {
+			t.Fatalf("%d tokens are reserved, %v", sum, err)
+		}
+		if err := shared.Delete(t.Context(), key); err != nil { // flushed
+			t.Fatal(err)
+		}
+		close(gate)
+		for range 3 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		if sum, err := shared.Add(t.Context(), key, 0, time.Hour); err != nil || sum != 3*30 {
+			t.Errorf("%d tokens used, %v; want those of three calls", sum, err)
 		}
 	})
 }
