@@ -9,7 +9,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/elbowroom/elbowroom/conversation"
@@ -22,6 +21,9 @@ const (
 	// continuityIndexed bounds how many compressions one place of the index names;
 	// the newest stay.
 	continuityIndexed = 64
+	// continuityTries bounds how often a line is put into a place where others are being
+	// put at the same time. Every time one of them succeeds.
+	continuityTries = 100
 )
 
 // Continuity says whether an earlier compression of the same messages was taken
@@ -99,12 +101,7 @@ func (c *compressed) fits(given string) bool {
 // asking for each length would cost n calls. So a compression of length l is named
 // at the largest power of two that is not above l: a look-up asks there, from the
 // longest power down, and then for the one entry.
-type continuity struct {
-	store store.Store
-	// naming keeps two compressions that end at one time from overwriting each other's
-	// line in the index.
-	naming sync.Mutex
-}
+type continuity struct{ store store.Store }
 
 // place is where compressions of length l are named.
 func place(l int) int { return 1 << (bits.Len(uint(l)) - 1) } //nolint:gosec // l is at least 1
@@ -136,20 +133,48 @@ func (c *continuity) find(ctx context.Context, links chain, given string) (found
 
 func (c *continuity) index(ctx context.Context, links chain, at int) []named {
 	var list []named
-	c.get(ctx, "continuity/index/"+links.key(at), &list)
+	c.get(ctx, indexKey(links, at), &list)
 	return list
 }
+
+// indexKey is where compressions are named that begin like the chain's first links.
+func indexKey(links chain, at int) string { return "continuity/index/" + links.key(at) }
 
 // put stores a compression of the whole conversation.
 func (c *continuity) put(ctx context.Context, links chain, entry compressed) {
 	entry.Length = len(links) - 1
-	key, at := links.key(entry.Length), place(entry.Length)
-	c.naming.Lock()
-	defer c.naming.Unlock()
-	list := slices.DeleteFunc(c.index(ctx, links, at), func(n named) bool { return n.Key == key })
-	list = append(list, named{entry.Length, key})
+	key := links.key(entry.Length)
 	c.set(ctx, "continuity/"+key, entry)
-	c.set(ctx, "continuity/index/"+links.key(at), list[max(len(list)-continuityIndexed, 0):])
+	c.name(ctx, indexKey(links, place(entry.Length)), named{entry.Length, key})
+}
+
+// name puts a line into the index. Conversations with one beginning can be compressed at
+// one time, here and on other servers, and none may overwrite the line of another.
+func (c *continuity) name(ctx context.Context, index string, line named) {
+	for range continuityTries {
+		data, found, err := c.store.Get(ctx, index)
+		if err != nil {
+			return // see the type's comment
+		}
+		var list []named
+		if json.Unmarshal(data, &list) != nil {
+			list = nil // it is not ours, and goes
+		}
+		list = append(slices.DeleteFunc(list, func(n named) bool { return n.Key == line.Key }), line)
+		next, err := json.Marshal(list[max(len(list)-continuityIndexed, 0):])
+		if err != nil {
+			return
+		}
+		var done bool
+		if found {
+			done, err = c.store.Swap(ctx, index, data, next, continuityLife)
+		} else {
+			done, err = c.store.Claim(ctx, index, next, continuityLife)
+		}
+		if done || err != nil {
+			return
+		}
+	}
 }
 
 func (c *continuity) get(ctx context.Context, key string, value any) bool {
