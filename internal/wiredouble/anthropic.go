@@ -74,7 +74,7 @@ func (anthropic) whole(a answer) string {
 	}
 	usage := object{}
 	if !a.silent {
-		usage = anthropicUsage()
+		usage = anthropicUsage(a)
 	}
 	return encode(object{
 		"id": "msg_1", "type": "message", "role": "assistant", "model": Model, "content": content,
@@ -82,12 +82,12 @@ func (anthropic) whole(a answer) string {
 	})
 }
 
-// anthropicUsage adds up to PromptTokens: what was read from a cache is not part
+// anthropicUsage adds up to the prompt's tokens: what was read from a cache is not part
 // of input_tokens.
-func anthropicUsage() object {
+func anthropicUsage(a answer) object {
 	return object{
-		"input_tokens": PromptTokens - 5, "cache_read_input_tokens": 3, "cache_creation_input_tokens": 2,
-		"output_tokens": CompletionTokens,
+		"input_tokens": a.promptTokens() - 5, "cache_read_input_tokens": 3, "cache_creation_input_tokens": 2,
+		"output_tokens": a.completionTokens(),
 	}
 }
 
@@ -112,7 +112,7 @@ func anthropicEvent(kind string, fields object) string {
 func (w anthropic) events(a answer, _ Request) []string {
 	start := object{}
 	if !a.silent {
-		start = anthropicUsage()
+		start = anthropicUsage(a)
 		start["output_tokens"] = 1
 	}
 	events := []string{
@@ -152,7 +152,7 @@ func (w anthropic) events(a answer, _ Request) []string {
 	}
 	usage := object{}
 	if !a.silent {
-		usage["output_tokens"] = CompletionTokens
+		usage["output_tokens"] = a.completionTokens()
 	}
 	return append(events,
 		anthropicEvent("message_delta", object{"delta": object{"stop_reason": anthropicReason(a), "stop_sequence": nil}, "usage": usage}),

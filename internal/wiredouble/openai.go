@@ -121,15 +121,14 @@ func (openAI) whole(a answer) string {
 		"choices": []object{{"index": 0, "message": message, "logprobs": nil, "finish_reason": openAIReason(a)}},
 	}
 	if !a.silent {
-		document["usage"] = openAIUsage()
+		document["usage"] = openAIUsage(a)
 	}
 	return encode(document)
 }
 
-func openAIUsage() object {
-	return object{
-		"prompt_tokens": PromptTokens, "completion_tokens": CompletionTokens, "total_tokens": PromptTokens + CompletionTokens,
-	}
+func openAIUsage(a answer) object {
+	prompt, completion := a.promptTokens(), a.completionTokens()
+	return object{"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 }
 
 func openAIReason(a answer) string {
@@ -172,7 +171,7 @@ func (w openAI) events(a answer, request Request) []string {
 	if request.Usage && !a.silent {
 		events = append(events, "data: "+encode(object{
 			"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_700_000_000, "model": Model,
-			"choices": []object{}, "usage": openAIUsage(),
+			"choices": []object{}, "usage": openAIUsage(a),
 		})+"\n\n")
 	}
 	return append(events, "data: [DONE]\n\n")

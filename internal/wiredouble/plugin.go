@@ -121,7 +121,7 @@ func (s *pluginServer) answer(a answer) (*elbowroomv1.SummarizeResponse, error) 
 		response.Finish = elbowroomv1.SummaryFinish_SUMMARY_FINISH_REFUSAL
 	}
 	if !a.silent {
-		response.Model, response.PromptTokens, response.CompletionTokens = Model, PromptTokens, CompletionTokens
+		response.Model, response.PromptTokens, response.CompletionTokens = Model, int32(a.promptTokens()), int32(a.completionTokens())
 	}
 	return response, nil
 }

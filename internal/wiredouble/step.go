@@ -1,6 +1,7 @@
 package wiredouble
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 )
@@ -60,7 +61,13 @@ type answer struct {
 	ending         ending
 	called         bool
 	silent         bool // no usage
+	// What it cost, 0 for the usual figures.
+	prompt, completion int
 }
+
+// promptTokens and completionTokens are what the answer says of itself.
+func (a answer) promptTokens() int     { return cmp.Or(a.prompt, PromptTokens) }
+func (a answer) completionTokens() int { return cmp.Or(a.completion, CompletionTokens) }
 
 type ending int
 
@@ -175,6 +182,13 @@ func (s Step) With(header, value string) Step {
 		s.header = http.Header{}
 	}
 	s.header.Set(header, value)
+	return s
+}
+
+// Costing lets the answer say that it cost so many tokens, instead of [PromptTokens] and
+// [CompletionTokens].
+func (s Step) Costing(prompt, completion int) Step {
+	s.answer.prompt, s.answer.completion = prompt, completion
 	return s
 }
 
