@@ -77,6 +77,7 @@ func newStand(t *testing.T) *pair {
 		fmt.Fprintf(&tokens, "%s %s\n", tenant, hex.EncodeToString(sum[:]))
 	}
 	p.write(t, "tokens", tokens.String())
+	p.write(t, "states", strings.Repeat("s", 32))
 	p.write(t, "key-1", strings.Repeat("1", 32))
 	p.write(t, "key-2", strings.Repeat("2", 32))
 	return p
@@ -110,7 +111,7 @@ func (p *pair) start(t *testing.T, args ...string) *node {
 		Binary: program,
 		Env:    []string{"OPENAI_BASE_URL=" + p.model.URL, "OPENAI_API_KEY=" + p.model.Key, "ELBOWROOM_STORE_REDIS_URL=" + p.redis.URL()},
 		Args: append([]string{
-			"--auth-tokens-file", p.file("tokens"), "--summarizers", "openai:m,extractive", "--summarizer-attempt-timeout", "1m",
+			"--auth-tokens-file", p.file("tokens"), "--state-key-file", p.file("states"), "--summarizers", "openai:m,extractive", "--summarizer-attempt-timeout", "1m",
 			"--limits-max-working-calls", "1000", // refusals are not looked at here
 		}, args...),
 	})
