@@ -63,15 +63,15 @@ func TestAFailingModelIsLeftAloneByAllReplicas(t *testing.T) {
 		matters++
 		return instead(a.compress(t, "team-a", about(matter("mend", matters)))) == ""
 	})
-	written(t, b.compress(t, "team-a", about("mended")))
+	written(t, b.compress(t, "team-a", about("recovery")))
 	for _, n := range p.nodes {
 		fails(n, "team-a", "s", "cooling_down", false)
 	}
 
 	// What was written for somebody else of the tenant is found all the same.
-	resp = a.compress(t, "team-a", in("s", about("mended")))
+	resp = a.compress(t, "team-a", in("s", about("recovery")))
 	written(t, resp)
-	if n := p.model.called("mended"); n != 1 || !resp.GetReport().GetSummarizerUsage().GetReused() {
+	if n := p.model.called("recovery"); n != 1 || !resp.GetReport().GetSummarizerUsage().GetReused() {
 		t.Errorf("%d calls, %v", n, resp.GetReport().GetSummarizerUsage())
 	}
 }
