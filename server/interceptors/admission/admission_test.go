@@ -221,39 +221,40 @@ func TestTheDoorIsOpenForAsManyAsWillFindAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := admission.NewGate(admission.Limits{Working: 1})
 		// through makes calls that come to the door until one is refused.
-		through := func() (in []context.Context) {
+		through := func(ctx context.Context) (in []context.Context) {
 			for {
-				ctx, err := gate.Door(t.Context())
+				came, err := gate.Door(ctx)
 				if err != nil {
 					wantRefusal(t, err, codes.ResourceExhausted)
 					return in
 				}
-				in = append(in, ctx)
+				in = append(in, came)
 			}
 		}
-		if err := inside(t.Context(), gate, large(), func(context.Context) {
-			if n := len(through()); n != 20 {
-				t.Errorf("%d calls came in, want 20 of 10 ms in 200 ms", n)
-			}
-			if n := len(through()); n != 0 {
-				t.Errorf("%d more came in", n)
-			}
-			<-time.After(time.Second) // their requests are stuck on their way
-			in := through()
-			if len(in) != 20 {
-				t.Errorf("%d calls came in after those whose requests do not come", len(in))
-			}
-			arrived := in[:18]
-			for _, ctx := range arrived { // to wait, and in vain
-				go func() { _ = inside(ctx, gate, large(), func(context.Context) {}) }()
-			}
-			<-time.After(99 * time.Millisecond)
-			if n := len(through()); n != 3 {
-				t.Errorf("%d calls came in with two on their way, want 3: under overload there is time for five", n)
-			}
-		}); err != nil {
-			t.Error(err)
+		release := make(chan struct{})
+		go func() { _ = inside(t.Context(), gate, large(), func(context.Context) { <-release }) }()
+		synctest.Wait()
+		if n := len(through(t.Context())); n != 20 {
+			t.Errorf("%d calls came in, want 20 of 10 ms in 200 ms", n)
 		}
+		if n := len(through(t.Context())); n != 0 {
+			t.Errorf("%d more came in", n)
+		}
+		<-time.After(time.Second) // their requests are stuck on their way
+		in := through(t.Context())
+		if len(in) != 20 {
+			t.Errorf("%d calls came in after those whose requests do not come", len(in))
+		}
+		arrived := in[:18]
+		for _, ctx := range arrived { // to wait, and in vain
+			go func() { _ = inside(ctx, gate, large(), func(context.Context) {}) }()
+		}
+		<-time.After(99 * time.Millisecond)
+		if n := len(through(t.Context())); n != 3 {
+			t.Errorf("%d calls came in with two on their way, want 3: under overload there is time for five", n)
+		}
+		close(release)
+		synctest.Wait()
 		ctx, err := gate.Door(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -16,8 +16,9 @@ import (
 // hundred is long, and who is refused comes again when told. The clock is that of
 // synctest, so that only the waiting counts.
 func TestAcceptedCallsWaitNoLongerUnderOverload(t *testing.T) {
-	run := func(t *testing.T, load float64) (c crowd) {
+	run := func(t *testing.T, load float64) *crowd {
 		t.Helper()
+		c := &crowd{}
 		synctest.Test(t, func(t *testing.T) { c.come(&lane{places: 1}, load) })
 		if c.refused+len(c.waits) == 0 {
 			t.Fatal("nobody came")
