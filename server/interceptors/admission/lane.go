@@ -14,9 +14,9 @@ const (
 	patienceHolds = 10
 	// calm is how long it is taken for overload when a call was refused. In overload the
 	// next refusal comes within a few milliseconds.
-	calm = 100 * time.Millisecond
+	calm = 50 * time.Millisecond
 	// hurry is the part of the patience that calls have under overload, as one over this.
-	hurry = 4
+	hurry = 8
 )
 
 // What a refused caller is told to wait, at least and at most.

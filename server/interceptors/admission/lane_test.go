@@ -174,7 +174,7 @@ func TestNoMoreRequestsAreReadThanWillFindAPlaceInTime(t *testing.T) {
 		for range 40 {
 			l.arrived()
 		}
-		arrive(10) // and under overload in 50 ms
+		arrive(5) // and under overload in 25 ms
 		l.arrived()
 		c := l.enterSoon(t.Context()) // as good as one on its way
 		arrive(0)

@@ -35,7 +35,7 @@ func TestAcceptedCallsWaitNoLongerUnderOverload(t *testing.T) {
 	if refused := ordinary.refusedShare(); refused > 0.15 {
 		t.Errorf("%.2f of the attempts are refused in ordinary times", refused)
 	}
-	if worked := overload.worked.Seconds() / crowdTime.Seconds(); worked < 0.9 {
+	if worked := overload.worked.Seconds() / crowdTime.Seconds(); worked < 0.95 {
 		t.Errorf("under overload the place is taken for %.2f of the time", worked)
 	}
 	if last := overload.refused; last < 2*len(overload.waits) {
@@ -57,7 +57,7 @@ type crowd struct {
 // come makes calls at random moments.
 func (c *crowd) come(l *lane, load float64) {
 	const mean = 2.6e-3 // seconds
-	r := rand.New(rand.NewPCG(1, 2))
+	r := rand.New(rand.NewPCG(3, 2))
 	var calls sync.WaitGroup
 	end := time.Now().Add(crowdTime)
 	for at := time.Now(); at.Before(end); {
