@@ -200,9 +200,11 @@ func keptCall(k *kind, s *session) *call {
 
 func typedCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
+	// Reading it is dear, and there are few: it is kept for the attempts to come.
+	conv := sync.OnceValue(func() *elbowroomv1.Conversation { return typed(at.recording, body()) })
 	return &call{
 		kind:  k,
-		build: func() request { return request{message: at.compress(typed(at.recording, body()))} },
+		build: func() request { return request{message: at.compress(conv())} },
 		judge: func(reply raw) []string { return judgeTyped(at.recording, body(), reply) },
 	}
 }

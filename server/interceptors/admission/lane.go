@@ -16,7 +16,7 @@ const (
 	// next refusal comes within a few milliseconds.
 	calm = 50 * time.Millisecond
 	// hurry is the part of the patience that calls have under overload, as one over this.
-	hurry = 8
+	hurry = 20
 )
 
 // What a refused caller is told to wait, at least and at most.
@@ -160,9 +160,10 @@ func (l *lane) patience(now time.Time) time.Duration {
 	return most
 }
 
-// most is how many calls find a place within that time.
+// most is how many calls find a place within that time. For each place one may always be
+// on its way, so that none stands empty.
 func (l *lane) most(now time.Time) int {
-	return int(l.patience(now) * time.Duration(l.places) / l.hold())
+	return max(l.places, int(l.patience(now)*time.Duration(l.places)/l.hold()))
 }
 
 // leave gives a place back that was held for so long.

@@ -94,7 +94,7 @@ func TestACallIsRefusedWhenItHasWaitedLongEnough(t *testing.T) {
 
 func TestUnderOverloadTheNewestGoesFirstAndNobodyWaitsLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &lane{places: 1}
+		l := &lane{places: 1, held: time.Millisecond}
 		<-l.enterSoon(t.Context())
 		first := l.enterSoon(t.Context())
 		<-time.After(patience - patience/hurry - time.Millisecond)
@@ -174,7 +174,7 @@ func TestNoMoreRequestsAreReadThanWillFindAPlaceInTime(t *testing.T) {
 		for range 40 {
 			l.arrived()
 		}
-		arrive(5) // and under overload in 25 ms
+		arrive(4) // and under overload one for each place
 		l.arrived()
 		c := l.enterSoon(t.Context()) // as good as one on its way
 		arrive(0)
