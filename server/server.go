@@ -61,8 +61,8 @@ type Limits struct {
 	// MaxConcurrentCalls bounds the calls being worked on together, over all
 	// connections. One more fails with RESOURCE_EXHAUSTED and RetryInfo. 0: no bound.
 	MaxConcurrentCalls int
-	// MaxWorkingCalls bounds the calls that have the processors at one time; as many
-	// small ones have them besides. More wait for a moment and then fail with
+	// MaxWorkingCalls bounds the calls that have the processors at one time; eight times
+	// as many small ones have them besides. More wait for a moment and then fail with
 	// RESOURCE_EXHAUSTED and RetryInfo. Calls that wait for a language model are not
 	// counted. 0: no bound.
 	MaxWorkingCalls int

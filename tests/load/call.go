@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -120,11 +121,13 @@ func deltaCall(k *kind, s *session) *call {
 	if s.turn == 0 {
 		return whole
 	}
+	digest := sync.OnceValue(func() [sha256.Size]byte {
+		return sha256.Sum256(at.appendBody(make([]byte, 0, at.bodyLength(at.turn-1)), at.tag, at.turn-1))
+	})
 	return &call{
 		kind: k, judge: whole.judge, whole: whole,
 		build: func() request {
-			before := at.appendBody(make([]byte, 0, at.bodyLength(at.turn-1)), at.tag, at.turn-1)
-			base := sha256.Sum256(before)
+			base := digest()
 			added := &elbowroomv1.Splice{
 				Offset: int64(at.taggedLength(0, at.turns[at.turn-1])),
 				Text:   string(at.tagged(nil, at.tag, at.turns[at.turn-1], at.turns[at.turn])),
@@ -197,9 +200,11 @@ func keptCall(k *kind, s *session) *call {
 
 func typedCall(k *kind, s *session) *call {
 	at, body := *s, s.now()
+	// Reading it is dear, and there are few: it is kept for the attempts to come.
+	conv := sync.OnceValue(func() *elbowroomv1.Conversation { return typed(at.recording, body()) })
 	return &call{
 		kind:  k,
-		build: func() request { return request{message: at.compress(typed(at.recording, body()))} },
+		build: func() request { return request{message: at.compress(conv())} },
 		judge: func(reply raw) []string { return judgeTyped(at.recording, body(), reply) },
 	}
 }

@@ -12,8 +12,8 @@ import (
 const slower = 2
 
 // leastCompared is how long the closed-loop phase lasts, in seconds, of a run whose
-// latencies are compared. An overload begins as a rush, in which calls may wait for a
-// second, and of a shorter one that is a large part.
+// latencies are compared. An overload begins as a rush, in which calls are let to wait,
+// and of a shorter one that is a large part.
 const leastCompared = 10
 
 // slice is the least that a latency counts for in that: the time that Go's scheduler

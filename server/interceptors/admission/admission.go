@@ -25,15 +25,20 @@ const tooMany = "the server has more calls than it can work on"
 // small ones.
 const SmallCall = 16 << 10
 
+// smallPlaces is how many places small calls have for each one of the others. Their work
+// takes a fraction of a millisecond, and with few places one that is interrupted in it
+// keeps all of them waiting.
+const smallPlaces = 8
+
 // Limits bound the work that is let in. The zero value sets none.
 type Limits struct {
 	// Bytes is what the requests being worked on may hold together. 0 or less: no bound.
 	Bytes int64
 	// Calls is how many are worked on at one time. 0 or less: no bound.
 	Calls int64
-	// Working is how many of them have the processors at one time. As many small ones
-	// have them besides. Those that wait, for their turn or for a language model, are
-	// not counted. 0 or less: no bound.
+	// Working is how many of them have the processors at one time. Eight times as many
+	// small ones have them besides. Those that wait, for their turn or for a language
+	// model, are not counted. 0 or less: no bound.
 	Working int
 }
 
@@ -60,7 +65,7 @@ func NewGate(l Limits) *Gate {
 func (g *Gate) SetLimits(l Limits) {
 	g.maxBytes.Store(l.Bytes)
 	g.maxCalls.Store(l.Calls)
-	g.small.resize(l.Working)
+	g.small.resize(l.Working * smallPlaces)
 	g.large.resize(l.Working)
 }
 

@@ -153,7 +153,6 @@ func TestLargeCallsDoNotKeepSmallOnesWaiting(t *testing.T) {
 				if working, _ := gate.Places(); working != 2 {
 					t.Errorf("%d calls have places", working)
 				}
-				wantRefusal(t, inside(ctx, gate, request(1), func(context.Context) { t.Error("a second small call was let in") }), codes.ResourceExhausted)
 			}); err != nil {
 				t.Errorf("a small call: %v", err)
 			}
@@ -218,39 +217,44 @@ func TestAWaitingCallEndsWithItsDeadline(t *testing.T) {
 	})
 }
 
-func TestTheDoorIsOpenUntilThereIsOverload(t *testing.T) {
+func TestTheDoorIsOpenForAsManyAsWillFindAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := admission.NewGate(admission.Limits{Working: 1})
-		through := func() (end func(), err error) {
-			ctx, cancel := context.WithCancel(t.Context())
-			_, err = gate.Door(ctx)
-			return cancel, err
-		}
-		if err := inside(t.Context(), gate, large(), func(ctx context.Context) {
-			first, err := through()
-			if err != nil {
-				t.Fatal(err)
+		// through makes calls that come to the door until one is refused.
+		through := func(ctx context.Context) (in []context.Context) {
+			for {
+				came, err := gate.Door(ctx)
+				if err != nil {
+					wantRefusal(t, err, codes.ResourceExhausted)
+					return in
+				}
+				in = append(in, came)
 			}
-			wantRefusal(t, inside(ctx, gate, large(), func(context.Context) {}), codes.ResourceExhausted)
-			// That one has waited long enough for the next one to see overload.
-			done := make(chan error)
-			go func() { done <- inside(ctx, gate, large(), func(context.Context) {}) }()
-			<-time.After(900 * time.Millisecond)
-			_, err = through()
-			wantRefusal(t, err, codes.ResourceExhausted)
-			first() // the request never came
-			synctest.Wait()
-			wantRefusal(t, <-done, codes.ResourceExhausted)
-			again, err := through()
-			if err != nil {
-				t.Errorf("nobody is on the way: %v", err)
-			}
-			_, err = through()
-			wantRefusal(t, err, codes.ResourceExhausted)
-			again()
-		}); err != nil {
-			t.Error(err)
 		}
+		release := make(chan struct{})
+		go func() { _ = inside(t.Context(), gate, large(), func(context.Context) { <-release }) }()
+		synctest.Wait()
+		if n := len(through(t.Context())); n != 20 {
+			t.Errorf("%d calls came in, want 20 of 10 ms in 200 ms", n)
+		}
+		if n := len(through(t.Context())); n != 0 {
+			t.Errorf("%d more came in", n)
+		}
+		<-time.After(time.Second) // their requests are stuck on their way
+		in := through(t.Context())
+		if len(in) != 20 {
+			t.Errorf("%d calls came in after those whose requests do not come", len(in))
+		}
+		arrived := in
+		for _, ctx := range arrived { // to wait, and in vain
+			go func() { _ = inside(ctx, gate, large(), func(context.Context) {}) }()
+		}
+		<-time.After(40 * time.Millisecond) // which they wait no longer
+		if n := len(through(t.Context())); n != 1 {
+			t.Errorf("%d calls came in, want 1: under overload there is time for no more", n)
+		}
+		close(release)
+		synctest.Wait()
 		ctx, err := gate.Door(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -258,5 +262,20 @@ func TestTheDoorIsOpenUntilThereIsOverload(t *testing.T) {
 		if err := inside(ctx, gate, large(), func(context.Context) {}); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+func TestSmallCallsHaveManyPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := admission.NewGate(admission.Limits{Working: 2})
+		release := make(chan struct{})
+		for range 17 {
+			go func() { _ = inside(t.Context(), gate, request(1), func(context.Context) { <-release }) }()
+		}
+		synctest.Wait()
+		if working, waiting := gate.Places(); working != 16 || waiting != 1 {
+			t.Errorf("%d calls have places and %d wait, want 16 and 1", working, waiting)
+		}
+		close(release)
 	})
 }

@@ -11,9 +11,9 @@ import (
 type arrivalKey struct{}
 
 // Door is asked before the request of a call is read, which for a conversation is a
-// good part of what it costs to refuse it. Under overload it refuses calls for which
-// there will be no place. How large a request is cannot be told before it is read, so
-// those that can be small and are worth letting in do not pass here.
+// good part of what it costs to refuse it. It refuses calls for which there will be no
+// place. How large a request is cannot be told before it is read, so those that can be
+// small and are worth letting in do not pass here.
 //
 // The context it returns goes to [Gate.Unary].
 func (g *Gate) Door(ctx context.Context) (context.Context, error) {
@@ -21,9 +21,13 @@ func (g *Gate) Door(ctx context.Context) (context.Context, error) {
 		return ctx, refuse(codes.ResourceExhausted, tooMany, retry)
 	}
 	arrived := sync.OnceFunc(g.large.arrived)
-	context.AfterFunc(ctx, arrived) // also where the request never comes
+	time.AfterFunc(onTheWay, arrived)
 	return context.WithValue(ctx, arrivalKey{}, arrived), nil
 }
+
+// onTheWay is how long a request counts as one that will be here in a moment, so that
+// one that is stuck, or never comes, does not keep others away.
+const onTheWay = 100 * time.Millisecond
 
 // arrived says that the request of a call has been read.
 func arrived(ctx context.Context) {

@@ -8,19 +8,15 @@ import (
 )
 
 const (
-	// patience is how long a call waits for its place at most.
-	patience = time.Second
-	// rush is how long calls may be waiting, one or the other, before it is overload: a
-	// queue that has not been empty for so long does not become so by waiting.
-	rush = 500 * time.Millisecond
-	// calm is how long it is then taken for overload, before the queue is given another
-	// try.
-	calm = 2 * time.Second
-	// patienceInOverload is how long a call waits then. A place becomes free every few
-	// milliseconds; who has waited longer would only make the others wait as long.
-	patienceInOverload = 5 * time.Millisecond
-	// mostWaiting bounds the queue.
-	mostWaiting = 1024
+	// patience is how long a call waits for its place at most, and patienceHolds the same
+	// in calls that come before it, where calls are long. Whatever is longer counts.
+	patience      = 200 * time.Millisecond
+	patienceHolds = 10
+	// calm is how long it is taken for overload when a call was refused. In overload the
+	// next refusal comes within a few milliseconds.
+	calm = 50 * time.Millisecond
+	// hurry is the part of the patience that calls have under overload, as one over this.
+	hurry = 20
 )
 
 // What a refused caller is told to wait, at least and at most.
@@ -31,9 +27,9 @@ const (
 
 const (
 	// holdWeight is the part that one call has in the mean of how long places are held,
-	// as one over this.
-	holdWeight = 16
-	// firstHold is taken for the mean before the first call has ended.
+	// as one over this. A call in a hundred is a hundred times as long as the others.
+	holdWeight = 64
+	// firstHold is what the mean begins with.
 	firstHold = 10 * time.Millisecond
 )
 
@@ -45,11 +41,9 @@ type lane struct {
 	// arriving are calls whose requests are being read.
 	arriving int
 	waiting  []*waiter // oldest first
-	// crowded is since when somebody is waiting; it says nothing where nobody is.
-	crowded time.Time
-	// overload is until when there is.
-	overload time.Time
-	// held is the mean of how long a call holds a place.
+	// refused is when a call was refused last.
+	refused time.Time
+	// held is the mean of how long a call holds a place, 0 before the first.
 	held time.Duration
 	// promised is when the last caller that was refused may come again.
 	promised time.Time
@@ -66,19 +60,16 @@ type waiter struct {
 func (l *lane) resize(places int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.places = places; places <= 0 {
-		l.overload = time.Time{} // nobody waits any more
-	}
-	l.admit()
+	l.places = places
+	l.admit(time.Now())
 }
 
-// arrive lets a request be read, or says how long its caller should stay away: under
-// overload nothing is read that there will be no place for.
+// arrive lets a request be read, or says how long its caller should stay away: nothing
+// is read that would wait too long for a place.
 func (l *lane) arrive(now time.Time) (retry time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.look(now)
-	if now.Before(l.overload) && l.taken >= l.places && l.arriving+len(l.waiting) >= max(1, l.places/2) {
+	if l.full() && l.arriving+len(l.waiting) >= l.most(now) {
 		return l.refuse(now)
 	}
 	l.arriving++
@@ -116,7 +107,7 @@ func (l *lane) enter(ctx context.Context) (retry time.Duration, err error) {
 			return l.refuse(time.Now()), nil
 		case err != nil: // the place came too late
 			l.taken--
-			l.admit()
+			l.admit(time.Now())
 		}
 		return 0, err
 	default:
@@ -133,55 +124,55 @@ func (l *lane) enter(ctx context.Context) (retry time.Duration, err error) {
 func (l *lane) queue(now time.Time) (w *waiter, wait, retry time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.places <= 0 || l.taken < l.places {
+	if !l.full() {
 		l.taken++
 		return nil, 0, 0
 	}
-	if len(l.waiting) == 0 {
-		l.crowded = now
-	}
-	l.look(now)
-	if len(l.waiting) >= mostWaiting {
+	if len(l.waiting) >= l.most(now) {
 		return nil, 0, l.refuse(now)
-	}
-	wait = patience
-	if now.Before(l.overload) {
-		wait = patienceInOverload
 	}
 	w = &waiter{since: now, decided: make(chan struct{})}
 	l.waiting = append(l.waiting, w)
-	return w, wait, 0
+	return w, l.patience(now), 0
 }
 
-// look sees whether overload begins, and then sends those away who have waited for
-// longer than they would be let to.
-func (l *lane) look(now time.Time) {
-	if len(l.waiting) == 0 || now.Sub(l.crowded) < rush {
-		return
+// full reports whether a call has to wait.
+func (l *lane) full() bool { return l.places > 0 && l.taken >= l.places }
+
+// overload reports whether there is: somebody was refused a moment ago.
+func (l *lane) overload(now time.Time) bool { return now.Sub(l.refused) < calm }
+
+// hold is how long a call will hold a place, as far as can be seen.
+func (l *lane) hold() time.Duration {
+	if l.held == 0 {
+		return firstHold
 	}
-	if !now.Before(l.overload) {
-		l.waiting = slices.DeleteFunc(l.waiting, func(w *waiter) bool {
-			w.refused = now.Sub(w.since) > patienceInOverload
-			if w.refused {
-				close(w.decided)
-			}
-			return w.refused
-		})
+	return l.held
+}
+
+// patience is how long a call waits. In ordinary times a rush is over by then. Who
+// waits for longer under overload only makes the others wait as long.
+func (l *lane) patience(now time.Time) time.Duration {
+	most := max(patience, patienceHolds*l.hold())
+	if l.overload(now) {
+		most /= hurry
 	}
-	l.overload = now.Add(calm)
-	l.crowded = now // overload that goes on is seen after another rush
+	return most
+}
+
+// most is how many calls find a place within that time. For each place one may always be
+// on its way, so that none stands empty.
+func (l *lane) most(now time.Time) int {
+	return max(l.places, int(l.patience(now)*time.Duration(l.places)/l.hold()))
 }
 
 // leave gives a place back that was held for so long.
 func (l *lane) leave(held time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held == 0 {
-		l.held = held
-	}
-	l.held += (held - l.held) / holdWeight
+	l.held = max(l.hold()+(held-l.hold())/holdWeight, 1)
 	l.taken--
-	l.admit()
+	l.admit(time.Now())
 }
 
 // again takes a place for a call that had one before. It does not wait: its work is
@@ -192,29 +183,38 @@ func (l *lane) again() {
 	l.taken++
 }
 
-// admit gives free places to those who wait, the newest first: in a short queue that
-// makes little difference, and in a long one the oldest are those whose callers are the
-// nearest to giving up.
-func (l *lane) admit() {
-	for len(l.waiting) > 0 && (l.places <= 0 || l.taken < l.places) {
-		last := len(l.waiting) - 1
-		close(l.waiting[last].decided)
-		l.waiting = slices.Delete(l.waiting, last, last+1)
+// admit gives free places to those who wait, the oldest first. Under overload it is the
+// newest: some will wait in vain, and those have done so for the longest.
+func (l *lane) admit(now time.Time) {
+	for len(l.waiting) > 0 && !l.full() {
+		next := 0
+		if l.overload(now) {
+			next = len(l.waiting) - 1
+		}
+		close(l.waiting[next].decided)
+		l.waiting = slices.Delete(l.waiting, next, next+1)
 		l.taken++
 	}
 }
 
 // refuse promises the next place that nobody else was promised and returns the time
-// until then.
+// until then. It is overload from now on: who has waited for longer than one is let to
+// then is sent away, too.
 func (l *lane) refuse(now time.Time) time.Duration {
+	begins := !l.overload(now)
+	if l.refused = now; begins {
+		l.waiting = slices.DeleteFunc(l.waiting, func(w *waiter) bool {
+			w.refused = now.Sub(w.since) > l.patience(now)
+			if w.refused {
+				close(w.decided)
+			}
+			return w.refused
+		})
+	}
 	if l.promised.Before(now) {
 		l.promised = now
 	}
-	held := l.held
-	if held == 0 {
-		held = firstHold
-	}
-	l.promised = l.promised.Add(held / time.Duration(max(l.places, 1)))
+	l.promised = l.promised.Add(l.hold() / time.Duration(max(l.places, 1)))
 	if latest := now.Add(mostDelay); l.promised.After(latest) {
 		l.promised = latest
 	}

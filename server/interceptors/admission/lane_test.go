@@ -46,7 +46,7 @@ func waits(t *testing.T, c <-chan entered) {
 	}
 }
 
-func TestACallWaitsForItsPlaceAndGetsTheNextFreeOne(t *testing.T) {
+func TestTheOldestCallGetsTheNextFreePlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lane{places: 1}
 		if e := now(t, l.enterSoon(t.Context())); e != (entered{}) {
@@ -56,13 +56,13 @@ func TestACallWaitsForItsPlaceAndGetsTheNextFreeOne(t *testing.T) {
 		newer := l.enterSoon(t.Context())
 		waits(t, older)
 		l.leave(time.Millisecond)
-		if e := now(t, newer); e != (entered{}) {
-			t.Errorf("the newest call: %+v", e)
-		}
-		waits(t, older)
-		l.leave(time.Millisecond)
 		if e := now(t, older); e != (entered{}) {
-			t.Errorf("the older call: %+v", e)
+			t.Errorf("the oldest call: %+v", e)
+		}
+		waits(t, newer)
+		l.leave(time.Millisecond)
+		if e := now(t, newer); e != (entered{}) {
+			t.Errorf("the newer call: %+v", e)
 		}
 		l.leave(time.Millisecond)
 		if taken, waiting := l.load(); taken != 0 || waiting != 0 {
@@ -72,78 +72,134 @@ func TestACallWaitsForItsPlaceAndGetsTheNextFreeOne(t *testing.T) {
 }
 
 func TestACallIsRefusedWhenItHasWaitedLongEnough(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &lane{places: 1}
-		<-l.enterSoon(t.Context())
-		c := l.enterSoon(t.Context())
-		<-time.After(patience - time.Millisecond)
-		waits(t, c)
-		<-time.After(time.Millisecond)
-		if e := now(t, c); e.retry < leastDelay || e.err != nil {
-			t.Errorf("%+v, want to be told when to come again", e)
-		}
-	})
+	for name, c := range map[string]struct{ held, want time.Duration }{
+		"short calls": {time.Millisecond, patience},
+		"long calls":  {time.Second, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &lane{places: 1, held: c.held}
+				<-l.enterSoon(t.Context())
+				waiting := l.enterSoon(t.Context())
+				<-time.After(c.want - time.Millisecond)
+				waits(t, waiting)
+				<-time.After(time.Millisecond)
+				if e := now(t, waiting); e.retry < leastDelay || e.err != nil {
+					t.Errorf("%+v, want to be told when to come again", e)
+				}
+			})
+		})
+	}
 }
 
-func TestUnderOverloadNobodyWaitsLong(t *testing.T) {
+func TestUnderOverloadTheNewestGoesFirstAndNobodyWaitsLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &lane{places: 1}
+		l := &lane{places: 1, held: time.Millisecond}
 		<-l.enterSoon(t.Context())
 		first := l.enterSoon(t.Context())
-		<-time.After(rush)
-		second := l.enterSoon(t.Context()) // sees that the queue has not been empty
+		<-time.After(patience - patience/hurry - time.Millisecond)
+		second := l.enterSoon(t.Context())
+		<-time.After(patience / hurry)
+		third := l.enterSoon(t.Context())
+		<-time.After(time.Millisecond)
 		if e := now(t, first); e.retry == 0 {
 			t.Errorf("the call that waited in vain: %+v", e)
 		}
-		waits(t, second)
-		<-time.After(patienceInOverload)
 		if e := now(t, second); e.retry == 0 {
+			t.Errorf("a call that has waited for longer than one may from now on: %+v", e)
+		}
+		waits(t, third)
+		fourth := l.enterSoon(t.Context())
+		l.leave(firstHold)
+		if e := now(t, fourth); e != (entered{}) {
+			t.Errorf("the newest call: %+v", e)
+		}
+		waits(t, third)
+		fifth := l.enterSoon(t.Context())
+		<-time.After(patience/hurry - time.Millisecond)
+		waits(t, fifth)
+		<-time.After(time.Millisecond)
+		if e := now(t, fifth); e.retry == 0 {
 			t.Errorf("a call under overload: %+v", e)
 		}
-		<-time.After(calm)
-		third := l.enterSoon(t.Context())
-		<-time.After(2 * patienceInOverload)
-		waits(t, third)
-		l.leave(0)
-		now(t, third)
 	})
 }
 
-func TestUnderOverloadRequestsAreNotReadForWhichThereIsNoPlace(t *testing.T) {
+func TestOverloadIsOverWhenNobodyWasRefusedForAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &lane{places: 4}
+		l := &lane{places: 1}
+		<-l.enterSoon(t.Context())
+		if e := <-l.enterSoon(t.Context()); e.retry == 0 {
+			t.Fatalf("%+v", e)
+		}
+		<-time.After(calm)
+		a := l.enterSoon(t.Context())
+		<-time.After(patience - time.Millisecond)
+		waits(t, a)
+		b := l.enterSoon(t.Context())
+		l.leave(firstHold)
+		if e := now(t, a); e != (entered{}) {
+			t.Errorf("the oldest call: %+v", e)
+		}
+		waits(t, b)
+	})
+}
+
+func TestNoMoreRequestsAreReadThanWillFindAPlaceInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lane{places: 4, held: 20 * time.Millisecond}
+		arrive := func(want int) {
+			t.Helper()
+			for n := range want {
+				if retry := l.arrive(time.Now()); retry != 0 {
+					t.Fatalf("refused with %d before it, to come again after %v", n, retry)
+				}
+			}
+			if retry := l.arrive(time.Now()); retry == 0 {
+				t.Fatalf("%d requests are read for which there will be no place", want+1)
+			}
+		}
+		for range 100 { // nobody has to wait
+			if retry := l.arrive(time.Now()); retry != 0 {
+				t.Fatalf("refused though places are free, to come again after %v", retry)
+			}
+		}
+		for range 100 {
+			l.arrived()
+		}
 		for range 4 {
 			<-l.enterSoon(t.Context())
 		}
-		for range 50 { // no overload yet
-			if retry := l.arrive(time.Now()); retry != 0 {
-				t.Fatalf("refused in a rush, to come again after %v", retry)
-			}
-		}
-		for range 50 {
+		arrive(40) // calls of 20 ms in four places, in 200 ms
+		for range 40 {
 			l.arrived()
 		}
-		c := l.enterSoon(t.Context())
-		<-time.After(rush)
-		if retry := l.arrive(time.Now()); retry != 0 {
-			t.Error("refused though nobody else is on the way")
-		}
-		if retry := l.arrive(time.Now()); retry != 0 {
-			t.Error("refused though there is one on the way only, for half of four places")
-		}
-		if retry := l.arrive(time.Now()); retry == 0 {
-			t.Error("a third request is read for which there is no place")
-		}
+		arrive(4) // and under overload one for each place
 		l.arrived()
-		if retry := l.arrive(time.Now()); retry != 0 {
-			t.Error("refused though one of two has arrived")
+		c := l.enterSoon(t.Context()) // as good as one on its way
+		arrive(0)
+		waits(t, c)
+		l.leave(20 * time.Millisecond)
+		now(t, c)
+		arrive(1)
+		for range 2 {
+			l.leave(20 * time.Millisecond)
 		}
-		if e := now(t, c); e.retry == 0 {
-			t.Errorf("the call that waited in vain: %+v", e)
-		}
-		l.leave(0)
 		if retry := l.arrive(time.Now()); retry != 0 {
 			t.Error("refused though a place is free")
+		}
+	})
+}
+
+func TestTheQueueIsNoLongerThanWillFindAPlaceInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lane{places: 1, held: 20 * time.Millisecond}
+		<-l.enterSoon(t.Context())
+		for range 10 {
+			waits(t, l.enterSoon(t.Context()))
+		}
+		if e := now(t, l.enterSoon(t.Context())); e.retry == 0 {
+			t.Errorf("one more: %+v", e)
 		}
 	})
 }
@@ -174,7 +230,7 @@ func TestRefusedCallersAreToldToComeOneAfterTheOther(t *testing.T) {
 
 func TestTheMeanFollowsHowLongPlacesAreHeld(t *testing.T) {
 	l := &lane{places: 1}
-	for range 200 {
+	for range 1000 {
 		l.again()
 		l.leave(80 * time.Millisecond)
 	}
@@ -219,9 +275,8 @@ func TestOverloadEndsWithTheBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lane{places: 1}
 		<-l.enterSoon(t.Context())
-		l.enterSoon(t.Context())
-		<-time.After(rush)
-		for range 2 {
+		<-l.enterSoon(t.Context())
+		for range int(patience / hurry / firstHold) {
 			l.arrive(time.Now())
 		}
 		if retry := l.arrive(time.Now()); retry == 0 {
@@ -232,20 +287,6 @@ func TestOverloadEndsWithTheBound(t *testing.T) {
 			if retry := l.arrive(time.Now()); retry != 0 {
 				t.Fatalf("refused without a bound, to come again after %v", retry)
 			}
-		}
-	})
-}
-
-func TestTheQueueIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &lane{places: 1}
-		<-l.enterSoon(t.Context())
-		for range mostWaiting {
-			go func() { _, _ = l.enter(t.Context()) }()
-		}
-		synctest.Wait()
-		if e := now(t, l.enterSoon(t.Context())); e.retry == 0 {
-			t.Errorf("one more: %+v", e)
 		}
 	})
 }
