@@ -157,9 +157,9 @@ func (c *cutter) paste(k *cutting) {
 	ids := c.ids[:0]
 	for i := range k.terms {
 		t := &k.terms[i]
-		text := k.text[t.at : t.at+uint32(t.size)]
-		id, known := c.lex.find(text, t.hash)
+		id, known := c.lex.find(t.hash)
 		if !known {
+			text := k.text[t.at : t.at+uint32(t.size)]
 			c.lex.terms = append(c.lex.terms, term{text: text, hash: t.hash, class: t.class, alarm: t.alarm, lastTurn: -1, lastUnit: -1, query: -1})
 		}
 		ids = append(ids, id)

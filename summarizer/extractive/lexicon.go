@@ -46,12 +46,21 @@ type term struct {
 
 // lexicon numbers terms in order of appearance. It is a hash table of its own
 // because the keys are substrings that are hashed while they are hot; its order
-// never shows in any output.
+// never shows in any output. Terms with the same hash are taken for the same: of a
+// hundred thousand terms two share one in one of some thousand million conversations,
+// and would be counted together.
 type lexicon struct {
 	seed  maphash.Seed
-	slots []int32 // number of a term plus one, 0 for empty
+	slots []slot
 	terms []term
 	query *query
+}
+
+// slot is the number of a term plus one, 0 for an empty slot, and the upper half of the
+// term's hash, so that other terms need not be looked at.
+type slot struct {
+	hash uint32
+	term int32
 }
 
 // newLexicon returns a lexicon for so many bytes of text. Lexicons that are joined
@@ -61,33 +70,34 @@ func newLexicon(seed maphash.Seed, bytes int) *lexicon {
 	for size < bytes/12 && size < 1<<20 {
 		size <<= 1
 	}
-	return &lexicon{seed: seed, slots: make([]int32, size), terms: make([]term, 0, bytes/50+16)}
+	return &lexicon{seed: seed, slots: make([]slot, size), terms: make([]term, 0, bytes/50+16)}
 }
 
 // id returns the number of a term. The class of its first appearance stays.
 func (x *lexicon) id(text string, c facts.Class) int32 {
 	hash := maphash.String(x.seed, text)
-	id, known := x.find(text, hash)
+	id, known := x.find(hash)
 	if !known {
 		x.terms = append(x.terms, term{text: text, hash: hash, class: c, alarm: facts.Alarming(text, c), lastTurn: -1, lastUnit: -1, query: x.query.match(text)})
 	}
 	return id
 }
 
-// find returns the number of a term, or the number that the next new term gets.
-func (x *lexicon) find(text string, hash uint64) (id int32, known bool) {
+// find returns the number of the term with a hash, or the number that the next new term
+// gets.
+func (x *lexicon) find(hash uint64) (id int32, known bool) {
 	if 2*len(x.terms) >= len(x.slots) {
 		x.grow()
 	}
-	mask := uint64(len(x.slots) - 1)
+	mask, upper := uint64(len(x.slots)-1), uint32(hash>>32)
 	for at := hash & mask; ; at = (at + 1) & mask {
-		slot := x.slots[at]
-		if slot == 0 {
-			x.slots[at] = int32(len(x.terms) + 1)
+		s := &x.slots[at]
+		if s.term == 0 {
+			*s = slot{upper, int32(len(x.terms) + 1)}
 			return int32(len(x.terms)), false
 		}
-		if t := &x.terms[slot-1]; t.hash == hash && t.text == text {
-			return slot - 1, true
+		if s.hash == upper && x.terms[s.term-1].hash == hash {
+			return s.term - 1, true
 		}
 	}
 }
@@ -98,7 +108,7 @@ func (x *lexicon) absorb(later *lexicon, first int32) []int32 {
 	ids := make([]int32, len(later.terms))
 	for i := range later.terms {
 		t := &later.terms[i]
-		id, known := x.find(t.text, t.hash)
+		id, known := x.find(t.hash)
 		ids[i] = id
 		if !known {
 			x.terms = append(x.terms, *t)
@@ -115,14 +125,15 @@ func (x *lexicon) absorb(later *lexicon, first int32) []int32 {
 }
 
 func (x *lexicon) grow() {
-	slots := make([]int32, 2*len(x.slots))
+	slots := make([]slot, 2*len(x.slots))
 	mask := uint64(len(slots) - 1)
 	for i := range x.terms {
-		at := x.terms[i].hash & mask
-		for slots[at] != 0 {
+		hash := x.terms[i].hash
+		at := hash & mask
+		for slots[at].term != 0 {
 			at = (at + 1) & mask
 		}
-		slots[at] = int32(i + 1)
+		slots[at] = slot{uint32(hash >> 32), int32(i + 1)}
 	}
 	x.slots = slots
 }

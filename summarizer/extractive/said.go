@@ -20,7 +20,7 @@ func (d *draft) saidNotes() {
 				continue
 			}
 			found := d.cues.Scan(un.text)
-			n := note{index: p.index, turn: p.turn, voice: voiceAssistant, score: d.worth(d.refs[un.first:un.last]) * d.recency(i)}
+			n := note{index: p.index, turn: p.turn, voice: voiceAssistant}
 			switch {
 			case found&facts.CueDecision != 0 && !facts.Question(un.text):
 				n.section = sectionDecisions
@@ -29,6 +29,7 @@ func (d *draft) saidNotes() {
 			default:
 				continue
 			}
+			n.score = d.worth(d.refs[un.first:un.last]) * d.recency(i)
 			n.text = quoted("assistant", clip(tidy(un.text), maxSentence))
 			d.add(n)
 		}

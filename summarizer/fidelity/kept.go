@@ -23,9 +23,13 @@ type fact struct {
 // markKept marks what stands in the summary: names at the borders of words,
 // statements by the words of one line.
 func (x *index) markKept(summary string) {
-	parallel.Both(func() {
-		x.markNames(summary, func(n *name) { n.summarized = true })
-	}, func() {
+	parts := lineParts(summary)
+	names := make([][]int32, len(parts))
+	parallel.Each(1+len(parts), func(i int) {
+		if i > 0 {
+			names[i-1] = x.namesIn(parts[i-1])
+			return
+		}
 		if len(x.statements) == 0 {
 			return
 		}
@@ -34,19 +38,43 @@ func (x *index) markKept(summary string) {
 			x.statements[i].summarized = x.wording.tells(i)
 		}
 	})
+	for _, ids := range names {
+		for _, id := range ids {
+			x.names[id].summarized = true
+		}
+	}
 	for _, f := range x.found {
 		f.kept = f.name != nil && f.name.summarized || f.statement != nil && f.statement.summarized
 	}
 }
 
-// markNames calls mark for every name of the source that stands in a text.
-func (x *index) markNames(text string, mark func(*name)) {
+// lineParts cuts a text at ends of lines into parts that are worth another processor's
+// while.
+func lineParts(text string) []string {
+	const size = 8 << 10 // bytes
+	var parts []string
+	for len(text) > size {
+		end := strings.IndexByte(text[size:], '\n')
+		if end < 0 {
+			break
+		}
+		end += size + 1
+		parts = append(parts, text[:end])
+		text = text[end:]
+	}
+	return append(parts, text)
+}
+
+// namesIn lists the names of the source that stand in a text, some of them more than
+// once.
+func (x *index) namesIn(text string) []int32 {
+	var out []int32
 	found := func(s string) {
 		if !x.shapes.mayHave(s) {
 			return
 		}
 		if id, ok := x.ids[s]; ok {
-			mark(&x.names[id])
+			out = append(out, id)
 		}
 	}
 	look := func(text string) {
@@ -70,6 +98,7 @@ func (x *index) markNames(text string, mark func(*name)) {
 			look(plain)
 		}
 	}
+	return out
 }
 
 // facts lists what was found, those that matter most first. Which of them stand in a

@@ -118,7 +118,9 @@ func (x *index) choose(ctx context.Context, found []*fact, room int) ([]added, e
 		room -= cost
 		seen[line] = true
 		lines = append(lines, added{f, line, cost, len(lines)})
-		x.markNames(line, func(n *name) { n.added = true })
+		for _, id := range x.namesIn(line) {
+			x.names[id].added = true
+		}
 	}
 	return lines, nil
 }
@@ -128,7 +130,9 @@ func (x *index) settle(found []*fact, lines []added, section string) {
 	for i := range x.names {
 		x.names[i].added = false
 	}
-	x.markNames(section, func(n *name) { n.added = true })
+	for _, id := range x.namesIn(section) {
+		x.names[id].added = true
+	}
 	for _, f := range found {
 		f.repaired = !f.kept && f.name != nil && f.name.added
 	}
