@@ -377,26 +377,11 @@ func (r *reader) marker(source string, b *conversation.Block) {
 	if size := len(m.Bytes) + len(m.Data)/4*3; size > 0 {
 		about = append(about, strconv.Itoa((size+1023)/1024)+" KB")
 	}
-	text := source + ": [" + mediaWord(m.Kind)
+	text := source + ": [" + m.Kind.Word()
 	if len(about) > 0 {
 		text += ": " + strings.Join(about, ", ")
 	}
 	r.mark(text + "]")
-}
-
-func mediaWord(k conversation.MediaKind) string {
-	switch k {
-	case conversation.MediaImage:
-		return "image"
-	case conversation.MediaDocument:
-		return "document"
-	case conversation.MediaAudio:
-		return "audio"
-	case conversation.MediaVideo:
-		return "video"
-	default:
-		return "file"
-	}
 }
 
 // opaque notes a block nobody here can read.
