@@ -152,7 +152,7 @@ func (j *job) findEarlier() {
 		e.found, e.row = true, r
 		var bodies []string
 		for ; r < len(j.rows) && j.summaryRow(r); r++ {
-			one, _ := readSummary(j.message(r))
+			one, _ := readSummary(&j.repaired[r])
 			bodies = append(bodies, one.body)
 			e.round, e.trace = max(e.round, one.round), one.trace
 			e.tokens += j.rows[r].cost
@@ -181,10 +181,8 @@ func (j *job) findEarlier() {
 	j.earlier = e
 }
 
-func (j *job) summaryRow(r int) bool {
-	m := j.message(r)
-	return m != nil && isSummary(m)
-}
+// summaryRow looks at the repaired message, as a second pass does.
+func (j *job) summaryRow(r int) bool { return j.rows[r].index >= 0 && isSummary(&j.repaired[r]) }
 
 // joinSummaries puts the caller's summary before the conversation's own, once.
 func joinSummaries(given, found string) string {
