@@ -204,7 +204,7 @@ func (j *job) prepare(ctx context.Context) error {
 	r.TokensBefore, r.TokensAfter = j.counts.Tokens, j.counts.Tokens
 	r.MessagesBefore, r.MessagesAfter = len(j.c.Messages), len(j.c.Messages)
 	r.ContextWindow, r.ThresholdTokens, r.TailBudgetTokens = j.budget.window, j.budget.threshold, j.budget.tail
-	r.SummaryIndex, r.CountedBy, r.FrontMessages = -1, j.counts.Encoding, j.frontMessages()
+	r.SummaryIndex, r.CountedBy, r.FrontMessages = -1, j.counts.Encoding, j.frontMessages(j.c)
 	r.Warnings = append(r.Warnings, j.c.Warnings...)
 	return nil
 }
