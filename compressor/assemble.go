@@ -24,6 +24,9 @@ func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result 
 	if len(applied.From) == 0 { // results without calls, and thinking that a change makes invalid
 		return verdict{OutcomeNoGain, "repairs would leave nothing"}, nil
 	}
+	if s.body != "" && j.summaryIndex(applied) == len(applied.From)-1 { // the rest is thinking that a change makes invalid
+		return verdict{OutcomeNoGain, "nothing would be left behind the summary"}, nil
+	}
 	if err := j.verify(rewrite, applied, s); err != nil {
 		return verdict{}, err
 	}

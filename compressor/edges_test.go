@@ -163,3 +163,17 @@ func TestTheFrontIsThatOfTheResult(t *testing.T) {
 		}
 	}
 }
+
+func TestASummaryWithNothingBehindItIsNoGain(t *testing.T) {
+	model := gpt(10)
+	model.Thinking = tokens.ThinkingBound
+	x := long("text")
+	body := `[{"role":"assistant","content":"` + x + `"},{"role":"assistant","content":"` + x + `"},{"role":"assistant","content":"` + x + `"},` +
+		`{"role":"assistant","content":[{"type":"redacted_thinking","data":"x"}]}]`
+	r := compress(t, newTestEngine(t, note()), Request{
+		Conversation: parse(t, conversation.FormatAnthropicMessages, body), Model: model, Force: true, Policy: small(1, 0),
+	})
+	if got := r.Rewrite.Render(); r.Outcome != OutcomeNoGain || got != body {
+		t.Errorf("%v (%s): %s", r.Outcome, r.Report.Reason, got)
+	}
+}
