@@ -134,9 +134,10 @@ type earlierSummary struct {
 	// told is the body without its section of facts, which is derived anew each time;
 	// facts is that section.
 	told, facts string
-	trace       string
-	tokens      int
-	messages    map[int]bool // their indices in the caller's list
+	// trace is the last one's, firstTrace the first one's.
+	trace, firstTrace string
+	tokens            int
+	messages          map[int]bool // their indices in the caller's list
 }
 
 // findEarlier looks for summaries directly after the head, joins stacked ones,
@@ -154,7 +155,9 @@ func (j *job) findEarlier() {
 		for ; r < len(j.rows) && j.summaryRow(r); r++ {
 			one, _ := readSummary(&j.repaired[r])
 			bodies = append(bodies, one.body)
-			e.round, e.trace = max(e.round, one.round), one.trace
+			if e.round, e.trace = max(e.round, one.round), one.trace; e.count == 0 {
+				e.firstTrace = one.trace
+			}
 			e.tokens += j.rows[r].cost
 			e.count++
 			e.messages[j.rows[r].index] = true
