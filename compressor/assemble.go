@@ -21,11 +21,17 @@ func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result 
 	if after.Tokens >= r.TokensBefore || r.TokensBefore-after.Tokens < least {
 		return verdict{OutcomeNoGain, fmt.Sprintf("the result would have %d tokens, the conversation has %d", after.Tokens, r.TokensBefore)}, nil
 	}
+	if len(applied.From) == 0 { // results without calls, and thinking that a change makes invalid
+		return verdict{OutcomeNoGain, "repairs would leave nothing"}, nil
+	}
+	if s.body != "" && j.summaryIndex(applied) == len(applied.From)-1 { // the rest is thinking that a change makes invalid
+		return verdict{OutcomeNoGain, "nothing would be left behind the summary"}, nil
+	}
 	if err := j.verify(rewrite, applied, s); err != nil {
 		return verdict{}, err
 	}
 	j.warn(applied, after.Tokens)
-	r.TokensAfter, r.MessagesAfter = after.Tokens, len(applied.From)
+	r.TokensAfter, r.MessagesAfter, r.FrontMessages = after.Tokens, len(applied.From), j.frontMessages(applied.Conversation)
 	r.Rung, r.FirstChanged = s.rung, firstChangedIndex(rewrite, j.c)
 	r.Change = j.change(rewrite, r.TokensBefore, after.Tokens)
 	if s.body != "" {

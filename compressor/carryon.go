@@ -12,7 +12,7 @@ import (
 // again, and what the caller added since is looked at as if the caller had sent the
 // compressed form. The result is nil where there is none, or none that fits.
 func (j *job) takeOver(ctx context.Context, links chain) (*Result, error) {
-	found, key, ok := j.engine.continuity.find(ctx, links, j.req.PreviousSummary)
+	found, entry, ok := j.engine.continuity.find(ctx, links, j.fits)
 	if !ok {
 		return nil, nil
 	}
@@ -39,11 +39,11 @@ func (j *job) takeOver(ctx context.Context, links chain) (*Result, error) {
 	if !ok {
 		return nil, nil
 	}
-	t := &takeover{job: j, next: next, found: &found, first: first, from: applied.From}
+	t := &takeover{job: j, next: next, found: &found, covers: entry.Length, first: first, from: applied.From}
 	result := t.result(second, joined)
-	result.Report.Continuity = Continuity{Looked: true, Hit: true, Round: found.Round, Key: key[:12], Covered: found.Length}
+	result.Report.Continuity = Continuity{Looked: true, Hit: true, Round: found.Round, Key: entry.Key[:12], Covered: entry.Length}
 	if second.Outcome.Changed() {
-		j.remember(ctx, links, result)
+		j.remember(ctx, links, result, max(entry.Length, t.index(next.pointed-1)+1))
 	}
 	return result, nil
 }
@@ -109,8 +109,10 @@ type takeover struct {
 	*job
 	next  *job // works on the compressed form
 	found *compressed
-	first *conversation.Rewrite
-	from  []int // messages of the compressed form, as the caller counts them
+	// covers is how many messages have to be the same for it.
+	covers int
+	first  *conversation.Rewrite
+	from   []int // messages of the compressed form, as the caller counts them
 }
 
 // result is the answer to the caller.
@@ -155,7 +157,7 @@ func (t *takeover) result(second *Result, joined *conversation.Rewrite) *Result 
 	if !again {
 		r.TokensAfter, r.MessagesAfter = t.next.counts.Tokens, len(t.next.c.Messages)
 		r.Change = t.unchanged()
-		r.Reason = fmt.Sprintf("taken over from an earlier compression of the first %d messages; %s", t.found.Length, r.Reason)
+		r.Reason = fmt.Sprintf("taken over from an earlier compression of the first %d messages; %s", t.covers, r.Reason)
 		out.Outcome = OutcomeCompressed
 	}
 	r.Round = t.found.Round

@@ -103,11 +103,10 @@ func (t *takeover) unchanged() *Change {
 	return &Change{Kept: t.next.counts.Tokens, Saved: t.counts.Tokens - t.next.counts.Tokens, Turns: t.answers()}
 }
 
-// frontMessages is how many messages behind the system prompt compressions keep
-// where they are.
-func (j *job) frontMessages() int {
-	hasSystem := j.c.System != nil || len(j.c.Messages) > 0 && j.c.Messages[0].Role == conversation.RoleSystem
-	if hasSystem {
+// frontMessages is how many messages behind the system prompt of a conversation
+// compressions keep where they are.
+func (j *job) frontMessages(c *conversation.Conversation) int {
+	if c.System != nil || len(c.Messages) > 0 && c.Messages[0].Role == conversation.RoleSystem {
 		return max(j.rules.protectFirstN-1, 0)
 	}
 	return j.rules.protectFirstN

@@ -135,3 +135,45 @@ func TestAShortenedConversationKeepsTheStateOfItsSummary(t *testing.T) {
 		t.Errorf("state %+v (%s)", s, verdict)
 	}
 }
+
+func TestAConversationOfWhichRepairsLeaveNothingStaysAsItIs(t *testing.T) {
+	model := gpt(10)
+	model.Thinking = tokens.ThinkingBound
+	body := `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"gone","content":"` + long("x") + `"}]},` +
+		`{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"c2ln"}]}]`
+	r := compress(t, newTestEngine(t, note()), Request{
+		Conversation: parse(t, conversation.FormatAnthropicMessages, body), Model: model, Force: true, Policy: small(0, 2),
+	})
+	if got := r.Rewrite.Render(); r.Outcome != OutcomeNoGain || got != body {
+		t.Errorf("%v (%s): %s", r.Outcome, r.Report.Reason, got)
+	}
+}
+
+// The system prompt of this one is a result without its call, which a repair drops.
+func TestTheFrontIsThatOfTheResult(t *testing.T) {
+	c := &conversation.Conversation{Format: conversation.FormatTyped, Messages: []conversation.Message{
+		{Role: conversation.RoleSystem, Blocks: []conversation.Block{{Kind: conversation.KindToolResult, ID: "gone"}}},
+		{Role: conversation.RoleUser, Blocks: []conversation.Block{{Kind: conversation.KindText, Text: long("x")}}},
+	}}
+	e := newContinuousEngine(t, note())
+	for _, hit := range []bool{false, true} {
+		r := compress(t, e, Request{Conversation: c, Model: gpt(128_000), Force: true, Policy: small(3, 2)}).Report
+		if r.Continuity.Hit != hit || r.FrontMessages != 3 {
+			t.Errorf("hit %v, front of %d messages", r.Continuity.Hit, r.FrontMessages)
+		}
+	}
+}
+
+func TestASummaryWithNothingBehindItIsNoGain(t *testing.T) {
+	model := gpt(10)
+	model.Thinking = tokens.ThinkingBound
+	x := long("text")
+	body := `[{"role":"assistant","content":"` + x + `"},{"role":"assistant","content":"` + x + `"},{"role":"assistant","content":"` + x + `"},` +
+		`{"role":"assistant","content":[{"type":"redacted_thinking","data":"x"}]}]`
+	r := compress(t, newTestEngine(t, note()), Request{
+		Conversation: parse(t, conversation.FormatAnthropicMessages, body), Model: model, Force: true, Policy: small(1, 0),
+	})
+	if got := r.Rewrite.Render(); r.Outcome != OutcomeNoGain || got != body {
+		t.Errorf("%v (%s): %s", r.Outcome, r.Report.Reason, got)
+	}
+}

@@ -114,8 +114,10 @@ type job struct {
 	repaired []conversation.Message
 	layout   layout
 	prune    pruning
-	earlier  earlierSummary
-	state    state
+	// pointed is the message after the last one that a pointer to a duplicate means.
+	pointed int
+	earlier earlierSummary
+	state   state
 	// unnoted is what stays readable but for the note, 0 where none is added.
 	unnoted int
 }
@@ -143,7 +145,7 @@ func (e *Engine) Compress(ctx context.Context, req Request) (*Result, error) {
 		return nil, err
 	}
 	if links != nil && result.Outcome.Changed() {
-		j.remember(ctx, links, result)
+		j.remember(ctx, links, result, j.pointed)
 	}
 	if len(result.State) == 0 && !result.Outcome.Changed() {
 		result.State = j.standingState()
@@ -202,7 +204,7 @@ func (j *job) prepare(ctx context.Context) error {
 	r.TokensBefore, r.TokensAfter = j.counts.Tokens, j.counts.Tokens
 	r.MessagesBefore, r.MessagesAfter = len(j.c.Messages), len(j.c.Messages)
 	r.ContextWindow, r.ThresholdTokens, r.TailBudgetTokens = j.budget.window, j.budget.threshold, j.budget.tail
-	r.SummaryIndex, r.CountedBy, r.FrontMessages = -1, j.counts.Encoding, j.frontMessages()
+	r.SummaryIndex, r.CountedBy, r.FrontMessages = -1, j.counts.Encoding, j.frontMessages(j.c)
 	r.Warnings = append(r.Warnings, j.c.Warnings...)
 	return nil
 }

@@ -134,9 +134,10 @@ type earlierSummary struct {
 	// told is the body without its section of facts, which is derived anew each time;
 	// facts is that section.
 	told, facts string
-	trace       string
-	tokens      int
-	messages    map[int]bool // their indices in the caller's list
+	// trace is the last one's, firstTrace the first one's.
+	trace, firstTrace string
+	tokens            int
+	messages          map[int]bool // their indices in the caller's list
 }
 
 // findEarlier looks for summaries directly after the head, joins stacked ones,
@@ -152,9 +153,11 @@ func (j *job) findEarlier() {
 		e.found, e.row = true, r
 		var bodies []string
 		for ; r < len(j.rows) && j.summaryRow(r); r++ {
-			one, _ := readSummary(j.message(r))
+			one, _ := readSummary(&j.repaired[r])
 			bodies = append(bodies, one.body)
-			e.round, e.trace = max(e.round, one.round), one.trace
+			if e.round, e.trace = max(e.round, one.round), one.trace; e.count == 0 {
+				e.firstTrace = one.trace
+			}
 			e.tokens += j.rows[r].cost
 			e.count++
 			e.messages[j.rows[r].index] = true
@@ -181,10 +184,8 @@ func (j *job) findEarlier() {
 	j.earlier = e
 }
 
-func (j *job) summaryRow(r int) bool {
-	m := j.message(r)
-	return m != nil && isSummary(m)
-}
+// summaryRow looks at the repaired message, as a second pass does.
+func (j *job) summaryRow(r int) bool { return j.rows[r].index >= 0 && isSummary(&j.repaired[r]) }
 
 // joinSummaries puts the caller's summary before the conversation's own, once.
 func joinSummaries(given, found string) string {

@@ -234,7 +234,7 @@ func (j *job) planDuplicates() {
 			dropped[ref] = true
 		}
 	}
-	newest := make(map[string]bool)
+	newest := make(map[string]int) // the message after the one that is pointed at
 	request := newestRequest(j.rows)
 	for r := len(j.rows) - 1; r >= 0; r-- {
 		i := j.rows[r].index
@@ -253,9 +253,9 @@ func (j *job) planDuplicates() {
 			if chars < duplicateMinChars || text == duplicateText {
 				continue
 			}
-			if !newest[text] {
+			if newest[text] == 0 {
 				if _, shortened := j.prune.texts[ref]; !shortened {
-					newest[text] = true
+					newest[text] = i + 1
 				}
 				continue
 			}
@@ -263,6 +263,7 @@ func (j *job) planDuplicates() {
 			if j.rows[r].pinned || r == request || r < j.layout.head {
 				continue
 			}
+			j.pointed = max(j.pointed, newest[text])
 			j.prune.texts[ref] = edit{duplicateText, Pruned{
 				Ref: ref, Kind: PruneDuplicate, Tool: toolName(j.callOf(ref), block),
 				CharsBefore: chars, CharsAfter: utf8.RuneCountInString(duplicateText),

@@ -26,14 +26,20 @@ func (j *job) trace(messages []conversation.Message) string {
 }
 
 // nothingNew reports whether the messages from row middle on are those that the
-// earlier summary was written before.
+// earlier summary was written before, or those behind the first of several summaries
+// that stand together: it may have been written before a message that looks like one.
 func (j *job) nothingNew(middle int) bool {
-	if j.earlier.trace == "" {
+	return j.follows(j.earlier.trace, middle) || j.earlier.count > 1 && j.follows(j.earlier.firstTrace, j.earlier.row+1)
+}
+
+// follows reports whether the rows from one on have a trace.
+func (j *job) follows(trace string, from int) bool {
+	if trace == "" {
 		return false
 	}
 	var after []conversation.Message
-	if middle < len(j.rows) {
-		after = j.repaired[middle:]
+	if from < len(j.rows) {
+		after = j.repaired[from:]
 	}
-	return j.trace(after) == j.earlier.trace
+	return j.trace(after) == trace
 }

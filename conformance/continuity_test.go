@@ -85,6 +85,28 @@ func histories(t *testing.T, w *wire) []history {
 	return out
 }
 
+// TestAReminderAtTheEndOfEveryRequestKeepsThePrefix replays conversations whose caller
+// ends every request with a message that is left out of the next.
+func TestAReminderAtTheEndOfEveryRequestKeepsThePrefix(t *testing.T) {
+	for _, h := range histories(t, newReplica(t).wire) {
+		t.Run(h.name, func(t *testing.T) {
+			// A reminder may bring a compression forward, and costs none else.
+			r, plain := newReplica(t), newReplica(t)
+			turns := h.turns[:min(len(h.turns), 48)]
+			for _, n := range turns {
+				plain.ask(t, &h, h.upTo(n), false)
+				c := string(nativeBytes(h.upTo(n)))
+				at := h.parsed.Messages[n-1].Span.End
+				c = c[:at] + `,{"role":"user","content":"Reminder ` + fmt.Sprint(n) + `: keep to the plan."}` + c[at:]
+				r.ask(t, &h, native(formatOf(h.dialect), c), true)
+			}
+			if with, without := r.model.calls.Load(), plain.model.calls.Load(); with > without+2 {
+				t.Errorf("%d summaries in %d turns with reminders, %d without", with, len(turns), without)
+			}
+		})
+	}
+}
+
 // upTo is the caller's full original history after n messages.
 func (h *history) upTo(n int) *pb.Conversation {
 	src, last := h.parsed.Source, len(h.parsed.Messages)-1
@@ -230,27 +252,31 @@ func TestAFullHistoryEveryTurnGetsAStablePrefix(t *testing.T) {
 				return
 			}
 			last, kept := rounds[len(rounds)-1], rounds[len(rounds)-2]
-			resp := r.ask(t, &h, h.edit(t, int(kept.messages), int(last.messages)), true)
-			c := resp.GetReport().GetContinuity()
-			if c.GetResult() != pb.ContinuityResult_CONTINUITY_RESULT_HIT || c.GetMessagesCovered() != kept.messages || c.GetRound() != kept.number {
-				t.Errorf("a message edited: %v, want the %d messages of round %d", c, kept.messages, kept.number)
+			conv, edited := h.edit(t, int(kept.messages), int(last.messages))
+			c := r.ask(t, &h, conv, true).GetReport().GetContinuity()
+			// The last one still fits where all that it rests on stands before the message.
+			fits := c.GetRound() == kept.number && c.GetMessagesCovered() == kept.messages ||
+				c.GetRound() == last.number && c.GetMessagesCovered() > kept.messages && int(c.GetMessagesCovered()) <= edited
+			if c.GetResult() != pb.ContinuityResult_CONTINUITY_RESULT_HIT || !fits {
+				t.Errorf("message %d edited: %v, want the %d messages of round %d", edited, c, kept.messages, kept.number)
 			}
 		})
 	}
 }
 
-// edit adds a word to the first message of the range whose content is text.
-func (h *history) edit(t *testing.T, from, to int) *pb.Conversation {
+// edit adds a word to the first message of the range whose content is text, and says
+// which it is.
+func (h *history) edit(t *testing.T, from, to int) (*pb.Conversation, int) {
 	t.Helper()
 	rewrite := conversation.NewRewrite(h.parsed)
 	for i := from; i < to; i++ {
 		if m := &h.parsed.Messages[i]; m.Role != conversation.RoleSystem && !m.Has(conversation.KindToolUse) {
 			rewrite.AppendText(i, " (edited)")
-			return native(formatOf(h.dialect), rewrite.Render())
+			return native(formatOf(h.dialect), rewrite.Render()), i
 		}
 	}
 	t.Fatal("no message between the last two compressions can be edited")
-	return nil
+	return nil, 0
 }
 
 // TestPoliciesFocusAndPinsDoNotShareACompression asks for one history in several

@@ -153,6 +153,22 @@ const (
 	MediaVideo
 )
 
+// Word is what it is called in reports and notes: image, document, audio, video, or file.
+func (k MediaKind) Word() string {
+	switch k {
+	case MediaImage:
+		return "image"
+	case MediaDocument:
+		return "document"
+	case MediaAudio:
+		return "audio"
+	case MediaVideo:
+		return "video"
+	default:
+		return "file"
+	}
+}
+
 // Media describes a media block without decoding it.
 type Media struct {
 	Kind     MediaKind

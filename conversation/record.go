@@ -84,6 +84,28 @@ func (r *Rewrite) Record() (rec Record, ok bool) {
 	return rec, true
 }
 
+// Reach is how many leading messages a conversation must have for the record: those
+// that it changes or drops, and those that a new message comes before.
+func (rec *Record) Reach() int {
+	reach := 0
+	for _, span := range rec.Drop {
+		reach = max(reach, span[1])
+	}
+	for _, edit := range rec.Edits {
+		reach = max(reach, edit.Message+1)
+	}
+	for _, insert := range rec.Inserts {
+		reach = max(reach, insert.Before+1)
+	}
+	return reach
+}
+
+// Touches reports whether the record changes or drops a message.
+func (rec *Record) Touches(message int) bool {
+	return slices.ContainsFunc(rec.Drop, func(span [2]int) bool { return span[0] <= message && message < span[1] }) ||
+		slices.ContainsFunc(rec.Edits, func(edit RecordedEdit) bool { return edit.Message == message })
+}
+
 // errRecord says that a record does not fit a conversation.
 var errRecord = errors.New("the record does not fit the conversation")
 

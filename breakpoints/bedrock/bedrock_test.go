@@ -83,6 +83,18 @@ func TestCachePointsFollowWhatTheyMark(t *testing.T) {
 			want: `{"system":[{"text":"Be \u00e9.\n"},` + plainPoint + `,{"text":"cwd: /src"},` + plainPoint + `],"messages":[]}`,
 		},
 		{
+			name: "a split of a prompt whose point is kept, which moves to the first half",
+			opts: breakpoints.Options{Strategy: breakpoints.StrategySystemOnly, SplitSystem: true},
+			in:   `{"system":[{"text":"Be \u00e9.\ncwd: /src"}, {"cachePoint": {"type":"default"}}, {"text":"b"}],"messages":[]}`,
+			want: `{"system":[{"text":"Be \u00e9.\n"},{"cachePoint": {"type":"default"}},{"text":"cwd: /src"}, {"text":"b"}],"messages":[]}`,
+		},
+		{
+			name: "a split of a prompt that keeps both its points",
+			opts: breakpoints.Options{Strategy: breakpoints.StrategyHermesDefault, SplitSystem: true},
+			in:   `{"system":[{"text":"Be \u00e9.\ncwd: /src"},` + plainPoint + `],"messages":[]}`,
+			want: `{"system":[{"text":"Be \u00e9.\n"},` + plainPoint + `,{"text":"cwd: /src"},` + plainPoint + `],"messages":[]}`,
+		},
+		{
 			name: "none at all",
 			opts: breakpoints.Options{Strategy: breakpoints.StrategyNone},
 			in:   `{"system":[` + plainPoint + `],"messages":[{"role":"user","content":[` + plainPoint + `,` + plainPoint + `,{"text":"a"}, ` + plainPoint + `]},{"role":"user","content":"odd"}]}`,

@@ -117,6 +117,11 @@ func (r *Request) changes(l *list, edits []edit, unstray bool) changes {
 		// The block's text ends at the cut, and a block with the rest follows the mark.
 		text := r.Source[literal.Start:literal.End]
 		cut := conversation.LiteralOffset(text, e.split)
+		if next := at + 1; e.mark.Kind == conversation.MarkKeep && next < len(l.elements) && l.elements[next].point {
+			// The point that is kept marks the first half, so it moves before the rest.
+			c.dropped[next] = true
+			c.after[at] = "," + r.Source[l.elements[next].at.Start:l.elements[next].at.End]
+		}
 		c.cuts[at] = conversation.Splice{Offset: literal.Start + cut, Length: len(text) - 1 - cut}
 		c.after[at] += `,{"text":"` + text[cut:] + "}" + point(e.rest)
 	}

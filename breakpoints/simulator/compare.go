@@ -250,6 +250,11 @@ func (c *comparison) system() {
 			f.Fix = "move it to the last message, or to a block of its own after the last mark"
 		}
 	}
+	c.addAt(f, a, toA, b, toB, everyTurn)
+}
+
+// addAt adds a finding at the first difference, which may be behind the end of either.
+func (c *comparison) addAt(f Finding, a, toA, b, toB int, everyTurn bool) {
 	at := b
 	if a >= toA {
 		a = -1
@@ -302,15 +307,7 @@ func (c *comparison) messages() {
 	f := Finding{Tier: TierMessages, Evidence: EvidenceBytes}
 	a, b := fromA+i, fromB+i
 	c.messageChange(&f, a, toA, b, toB)
-	at := b
-	if a >= toA {
-		a = -1
-	}
-	if b >= toB {
-		b = -1
-	}
-	c.at(&f, a, b)
-	c.add(f, at, false)
+	c.addAt(f, a, toA, b, toB, false)
 }
 
 // messageChange says how the messages from two blocks on became what they are.

@@ -236,7 +236,11 @@ func kindOf(m *conversation.Message) string {
 		case conversation.KindToolResult, conversation.KindServerToolResult:
 			add("result")
 		case conversation.KindMedia:
-			add(mediaWord(b.Media))
+			kind := conversation.MediaFile
+			if b.Media != nil {
+				kind = b.Media.Kind
+			}
+			add(kind.Word())
 		case conversation.KindCompaction:
 			add("compaction")
 		case conversation.KindOpaque:
@@ -263,24 +267,6 @@ func kindOf(m *conversation.Message) string {
 		return "empty"
 	}
 	return strings.Join(kinds, ", ")
-}
-
-func mediaWord(m *conversation.Media) string {
-	if m == nil {
-		return "file"
-	}
-	switch m.Kind {
-	case conversation.MediaImage:
-		return "image"
-	case conversation.MediaDocument:
-		return "document"
-	case conversation.MediaAudio:
-		return "audio"
-	case conversation.MediaVideo:
-		return "video"
-	default:
-		return "file"
-	}
 }
 
 // firstText is the first text of a message: its own, a result's, or a call.

@@ -159,7 +159,9 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 	}{
 		{"unknown key", "compresion: {threshold: 0.5}", nil, nil, "FILE: unknown key compresion"},
 		{"unknown keys in a group", "compression: {treshold: 0.5, threshold: 0.5, model: x}", nil, nil, "FILE: unknown key compression.model, compression.treshold"},
-		{"a value in place of a group", "compression: yes", nil, nil, "FILE: unknown key compression"},
+		{"a value in place of a group", "compression: yes", nil, nil, "FILE: compression: a group of keys is wanted here, not a single value or a list"},
+		{"two documents", "log_level: info\n---\nlog_level: debug\n", nil, nil, "read the configuration: FILE: there are several YAML documents (---) in it; settings are one"},
+		{"two documents, the first empty", "# settings\n---\r\n---\r\nlog_level: debug\n", nil, nil, "read the configuration: FILE: there are several YAML documents (---) in it; settings are one"},
 		{"a group in place of a value", "grpc_addr: {host: x}", nil, nil, "FILE: grpc_addr: a single value is wanted here, not a list or a group of keys"},
 		{"a word for a number", "compression: {threshold: half}", nil, nil, `FILE: compression.threshold: "half" is not a number`},
 		{"a fraction for a whole number", "compression: {protect_last_n: 1.5}", nil, nil, `FILE: compression.protect_last_n: "1.5" is not a whole number`},
@@ -226,6 +228,24 @@ func TestErrorsNameKeyAndSource(t *testing.T) {
 				t.Errorf("error\n%s\nwant\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+func TestAFileMayBeginLikeAnyDocument(t *testing.T) {
+	for _, text := range []string{
+		"log_level: debug",
+		"---\nlog_level: debug\n",
+		"\ufeff--- # settings\r\nlog_level: debug\r\n",
+		"# a comment\n\n---\nlog_level: |-\n  debug\n...\n",
+		"state_key_file: |-\n  a\n  ---\n  b\nlog_level: debug\n",
+	} {
+		path := filepath.Join(t.TempDir(), "elbowroom.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := load(t, config.Sources{File: path}).LogLevel; got != "debug" {
+			t.Errorf("%q: log level %q", text, got)
+		}
 	}
 }
 

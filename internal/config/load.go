@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -66,7 +67,7 @@ func defaults() (*Config, error) {
 // loadFile sets what a YAML file holds.
 func (c *Config) loadFile(path string) error {
 	k := koanf.New(".")
-	if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
+	if err := k.Load(file.Provider(path), document{yaml.Parser()}); err != nil {
 		var missing *fs.PathError
 		if errors.As(err, &missing) {
 			return fmt.Errorf("read the configuration: %w", err)
@@ -74,6 +75,13 @@ func (c *Config) loadFile(path string) error {
 		return fmt.Errorf("read the configuration: %s: %w", path, err)
 	}
 	settings := Settings()
+	for _, name := range slices.Sorted(maps.Keys(k.Raw())) {
+		value := k.Raw()[name]
+		isGroup := slices.ContainsFunc(settings, func(s Setting) bool { return strings.HasPrefix(s.Key, name+".") })
+		if _, hasKeys := value.(map[string]any); isGroup && !hasKeys && value != nil {
+			return fmt.Errorf("%s: %s: a group of keys is wanted here, not a single value or a list", path, name)
+		}
+	}
 	if unknown := unknownKeys(k.Raw(), settings, ""); len(unknown) > 0 {
 		return fmt.Errorf("%s: unknown key %s", path, strings.Join(unknown, ", "))
 	}

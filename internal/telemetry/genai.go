@@ -32,7 +32,7 @@ const (
 )
 
 // LogSummarizerCalls returns an observer that writes a log line for each rung that
-// was tried: debug for a summary, warn for a failure.
+// was tried: debug for a summary or a caller who went away, warn for a failure.
 func LogSummarizerCalls(log *slog.Logger) func(ctx context.Context, o ladder.Observation) {
 	return func(ctx context.Context, o ladder.Observation) {
 		provider, model := o.Backend()
@@ -53,7 +53,9 @@ func LogSummarizerCalls(log *slog.Logger) func(ctx context.Context, o ladder.Obs
 		}
 		level := slog.LevelDebug
 		if o.Code != "" {
-			level = slog.LevelWarn
+			if o.Code != ladder.CodeCancelled {
+				level = slog.LevelWarn
+			}
 			attrs = append(attrs, slog.String(ErrorType, o.Code), slog.String(SummarizerReason, o.Reason))
 		}
 		log.LogAttrs(ctx, level, "summarizer", attrs...)

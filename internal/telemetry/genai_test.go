@@ -42,6 +42,16 @@ func TestSummarizerCallsAreLoggedByTheConventionsNames(t *testing.T) {
 				"error.type": "budget_too_small", "elbowroom.summarizer.reason": "why",
 			},
 		},
+		{
+			name: "a caller who went away",
+			seen: ladder.Observation{Rung: "extractive", Code: ladder.CodeCancelled, Reason: "context canceled"},
+			want: map[string]any{
+				"level": "DEBUG", "msg": "summarizer",
+				"elbowroom.summarizer.rung": "extractive", "elbowroom.summarizer.attempts": 0.0,
+				"elbowroom.summarizer.reused": false, "elbowroom.summarizer.time_ms": 0.0,
+				"error.type": "cancelled", "elbowroom.summarizer.reason": "context canceled",
+			},
+		},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			var out bytes.Buffer

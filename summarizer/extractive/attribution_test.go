@@ -107,3 +107,21 @@ func TestResultsFindTheirCallByThePairingOfTheCaller(t *testing.T) {
 	got := summarize(t, req)
 	wantAll(t, got, "- [0] first_tool: n: 1 → alpha_1", "- [2] second_tool: n: 2 → beta_2")
 }
+
+// The call of a provider's own tool may stand before the middle, in a turn that was paused.
+func TestAServerResultWithoutItsCallIsQuotedAndBelongsToNoOther(t *testing.T) {
+	found := conversation.Message{Role: conversation.RoleAssistant, RawRole: "assistant", Blocks: []conversation.Block{{
+		Kind: conversation.KindServerToolResult, ID: "gone",
+		Raw: `{"type":"web_search_tool_result","tool_use_id":"gone","content":[{"title":"Error: the harbour 4711 opens at nine"}]}`,
+	}}}
+	todo := calling("c", "todo_write", `{"todos":[{"content":"look","status":"pending"}]}`)
+	for name, middle := range map[string][]conversation.Message{
+		"alone":          {user("When does it open?"), found},
+		"behind a todo":  {user("When does it open?"), todo, result("c", "ok"), found},
+		"behind another": {user("When does it open?"), calling("c", "look", `{"a":"b"}`), result("c", "fine"), found},
+	} {
+		if out := summarize(t, request(middle...)); !strings.Contains(out, "harbour 4711") {
+			t.Errorf("%s:\n%s", name, out)
+		}
+	}
+}

@@ -341,6 +341,8 @@ func (r *reader) serverResult(b *conversation.Block) {
 	name := "tool"
 	if known {
 		name = r.out.calls[n].name
+	} else {
+		n = -1 // its call is not in the middle, or nowhere
 	}
 	lits, _ := conversation.StringValues(b.Raw)
 	var sb strings.Builder
@@ -377,26 +379,11 @@ func (r *reader) marker(source string, b *conversation.Block) {
 	if size := len(m.Bytes) + len(m.Data)/4*3; size > 0 {
 		about = append(about, strconv.Itoa((size+1023)/1024)+" KB")
 	}
-	text := source + ": [" + mediaWord(m.Kind)
+	text := source + ": [" + m.Kind.Word()
 	if len(about) > 0 {
 		text += ": " + strings.Join(about, ", ")
 	}
 	r.mark(text + "]")
-}
-
-func mediaWord(k conversation.MediaKind) string {
-	switch k {
-	case conversation.MediaImage:
-		return "image"
-	case conversation.MediaDocument:
-		return "document"
-	case conversation.MediaAudio:
-		return "audio"
-	case conversation.MediaVideo:
-		return "video"
-	default:
-		return "file"
-	}
 }
 
 // opaque notes a block nobody here can read.

@@ -33,6 +33,7 @@ const (
 	CodeCoolingDown = "cooling_down" // the session's earlier calls failed
 	CodeBudget      = "budget"       // the tenant has used up its tokens
 	CodeClosing     = "closing"      // the server is shutting down
+	CodeCancelled   = "cancelled"    // the caller went away
 	CodeFailed      = "failed"       // anything else
 )
 

@@ -368,6 +368,28 @@ func TestACancelledCallEndsWhenNobodyWaits(t *testing.T) {
 	})
 }
 
+func TestACallerWhoWentAwayIsNoFailureOfTheRung(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  error
+	}{
+		{"extractive", context.Canceled},
+		{"a", &summarizer.BackendError{Failure: summarizer.FailureNetwork, Err: context.Canceled}},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var seen []string
+		l := newLadder(t, &model{name: c.name, work: func(context.Context, summarizer.Request) (summarizer.Response, error) {
+			cancel()
+			return summarizer.Response{}, c.err
+		}})
+		l.observe = func(_ context.Context, o Observation) { seen = append(seen, o.Code) }
+		_, _ = l.Summarize(ctx, Call{Request: request("x")})
+		if !slices.Equal(seen, []string{CodeCancelled}) {
+			t.Errorf("%s: seen as %q", c.name, seen)
+		}
+	}
+}
+
 func TestTenantsShareNothing(t *testing.T) {
 	a := writes("a", "A")
 	l := newLadder(t, a)

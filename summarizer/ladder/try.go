@@ -64,6 +64,9 @@ func (l *Ladder) try(ctx context.Context, rung summarizer.Summarizer, call *Call
 	}
 	if err != nil {
 		seen.Code, seen.Reason = codeOf(err), err.Error()
+		if errors.Is(ctx.Err(), context.Canceled) && !errors.Is(err, errClosing) {
+			seen.Code = CodeCancelled // whatever the rung made of it
+		}
 		result.Failed = append(result.Failed, Failed{Name: rung.Name(), Code: seen.Code, Reason: seen.Reason, Attempts: response.Calls})
 	} else {
 		result.Response, result.Name, result.Reused = response, rung.Name(), reused

@@ -163,7 +163,7 @@ func cmpOr(text, otherwise string) string {
 func mediaText(b *conversation.Block) string {
 	words := []string{"attachment"}
 	if m := b.Media; m != nil {
-		words[0] = mediaWord(m.Kind)
+		words[0] = m.Kind.Word()
 		if m.Filename != "" {
 			words = append(words, m.Filename)
 		}
@@ -179,21 +179,6 @@ func mediaText(b *conversation.Block) string {
 		return marker
 	}
 	return marker + "\n" + b.Text
-}
-
-func mediaWord(kind conversation.MediaKind) string {
-	switch kind {
-	case conversation.MediaImage:
-		return "image"
-	case conversation.MediaDocument:
-		return "document"
-	case conversation.MediaAudio:
-		return "audio"
-	case conversation.MediaVideo:
-		return "video"
-	default:
-		return "file"
-	}
 }
 
 // unknownText is the marker of a block that nobody here can read.

@@ -28,14 +28,16 @@ class RecordingsTest {
 
     @BeforeAll
     static void connect() {
+        Recording.all(); // skips the whole class where there are none
         client = Client.connect(Server.shared().target());
     }
 
     @AfterAll
     static void close() {
-        if (client != null) {
-            client.close();
+        if (client == null) {
+            return;
         }
+        client.close();
         assertTrue(compressed > 20, compressed + " compressions");
     }
 
