@@ -107,3 +107,16 @@ func TestResultsFindTheirCallByThePairingOfTheCaller(t *testing.T) {
 	got := summarize(t, req)
 	wantAll(t, got, "- [0] first_tool: n: 1 → alpha_1", "- [2] second_tool: n: 2 → beta_2")
 }
+
+func TestAServersResultWithoutItsCallIsNobodys(t *testing.T) {
+	found := conversation.Message{Role: conversation.RoleAssistant, Blocks: []conversation.Block{{
+		Kind: conversation.KindServerToolResult, ID: "gone", Raw: `{"type":"web_search_tool_result","tool_use_id":"gone","content":[{"type":"web_search_result","title":"error E_7731 in heron.go"}]}`,
+	}}}
+	t.Run("no call at all", func(t *testing.T) {
+		wantAll(t, summarize(t, request(user("Look for the bird."), found)), "E_7731")
+	})
+	t.Run("another call, which the todo list tells of", func(t *testing.T) {
+		todo := calling("a", "TodoWrite", `{"todos":[{"content":"Count the birds","status":"pending"}]}`)
+		wantAll(t, summarize(t, request(user("Look for the bird."), todo, result("a", "ok"), found)), "E_7731", "Count the birds")
+	})
+}

@@ -341,6 +341,8 @@ func (r *reader) serverResult(b *conversation.Block) {
 	name := "tool"
 	if known {
 		name = r.out.calls[n].name
+	} else {
+		n = -1
 	}
 	lits, _ := conversation.StringValues(b.Raw)
 	var sb strings.Builder
