@@ -28,8 +28,8 @@ func (k *compressionCheck) align() {
 			continue
 		}
 		k.from[o], k.to[i], next = i, o, i+1
-		if out.role == "assistant" {
-			if o == 0 || k.Output.messages[o-1].role != "assistant" {
+		if out.takesTurn() {
+			if o == 0 || !k.Output.messages[o-1].takesTurn() {
 				k.waiting = make(map[string]int)
 			}
 			for _, id := range k.missing[i] {
@@ -90,7 +90,7 @@ func (k *compressionCheck) standIn(out *message) bool {
 	return true
 }
 
-// expected reports whether the calls belong to the turn before and were reported
+// expected reports whether the calls belong to the turn of the model before and were reported
 // to have got a stand-in result, and strikes them off the list.
 func (k *compressionCheck) expected(ids []string) bool {
 	for n, id := range ids {

@@ -377,7 +377,27 @@ func compareNote(ch *change, in, out *content) string {
 }
 
 // compareNoteBlocks allows one more text block at the end, or a longer last one.
+// Blank texts, which no provider takes, may be left out; a repair must say so.
 func compareNoteBlocks(ch *change, in, out []block) string {
+	var said []block
+	for i := range in {
+		if !in[i].isBlank() {
+			said = append(said, in[i])
+		}
+	}
+	why := compareAppended(ch, in, out)
+	if why == "" || len(said) == len(in) {
+		return why
+	}
+	ch.note, ch.blank = "", len(in)-len(said)
+	if slices.EqualFunc(said, out, func(a, b block) bool { return bytes.Equal(a.raw, b.raw) }) {
+		return ""
+	}
+	return compareAppended(ch, said, out)
+}
+
+// compareAppended allows text at the end of the blocks and nothing else.
+func compareAppended(ch *change, in, out []block) string {
 	same := 0
 	for same < len(in) && same < len(out) && bytes.Equal(in[same].raw, out[same].raw) {
 		same++
