@@ -53,11 +53,38 @@ func blankPromptExample() example {
 	}
 }
 
+// droppedExample drops a message, which a repair tells of, in front of the summary.
+func droppedExample(d Dialect, message string) func() example {
+	return func() example {
+		rest := `{"role":"assistant","content":"ok"},{"role":"user","content":"next"}]`
+		return example{
+			dialect: d, outcome: pb.Outcome_OUTCOME_COMPRESSED, summary: "s",
+			in:  `[` + message + `,{"role":"user","content":"` + long + `"},` + rest,
+			out: `[{"role":"user","content":"[SUMMARY] s"},` + rest,
+			report: &pb.CompressionReport{
+				TokensBefore: 900, TokensAfter: 700, MessagesBefore: 4, MessagesAfter: 3,
+				SummaryIndex: proto.Int32(0), FirstChangedIndex: proto.Int32(0), Rung: pb.Rung_RUNG_EXTRACTIVE,
+				Regions: []*pb.Region{region(pb.RegionKind_REGION_KIND_HEAD, 0, 1), region(pb.RegionKind_REGION_KIND_MIDDLE, 1, 2), region(pb.RegionKind_REGION_KIND_TAIL, 2, 4)},
+				Repairs: []*pb.Repair{{Kind: pb.RepairKind_REPAIR_KIND_ORPHAN_RESULT}},
+			},
+		}
+	}
+}
+
+// The messages that are dropped. A part of OpenAI's result that calls itself thinking is a
+// part of the result.
+var (
+	thoughtfulResult = droppedExample(OpenAI, `{"role":"tool","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"}]}`)
+	lonelyResult     = droppedExample(Anthropic, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"gone","content":"r"}]}`)
+)
+
 func TestCheckAcceptsRepairsOfStrangeMessages(t *testing.T) {
 	for name, of := range map[string]func() example{
 		"a stand-in result for a role that nobody documents":               strangeCallerExample(OpenAI),
 		"a stand-in result for a role that nobody documents, of Anthropic": strangeCallerExample(Anthropic),
 		"a blank text taken out of a system message":                       blankPromptExample,
+		"an orphaned result with a part that calls itself thinking":        thoughtfulResult,
+		"a message of nothing but an orphaned result":                      lonelyResult,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, v := range of().check(t) {
@@ -87,6 +114,8 @@ func TestCheckFindsRepairsOfStrangeMessagesThatAreNone(t *testing.T) {
 			e.report.ThinkingRemoved = 1
 		}, RuleExact},
 		{"a text of a system message taken out", blankPromptExample, replace(`,{"type":"text","text":"Be brief."}`, ``), RuleExact},
+		{"an orphaned result that is dropped and not reported", thoughtfulResult, unreported, RuleLost},
+		{"an orphaned result of Anthropic that is dropped and not reported", lonelyResult, unreported, RuleLost},
 		{"a blank text put in", blankPromptExample, replace(`{"type":"text","text":"Be brief."}`, `{"type":"text","text":"Be brief."},{"type":"text","text":" "}`), RuleExact},
 	}
 	for _, test := range tests {
