@@ -21,9 +21,13 @@ func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result 
 	if after.Tokens >= r.TokensBefore || r.TokensBefore-after.Tokens < least {
 		return verdict{OutcomeNoGain, fmt.Sprintf("the result would have %d tokens, the conversation has %d", after.Tokens, r.TokensBefore)}, nil
 	}
+	if len(applied.From) == 0 { // a result without its call, and thinking that does not hold without it
+		return verdict{OutcomeNoGain, "repaired, nothing of the conversation would be left"}, nil
+	}
 	if err := j.verify(rewrite, applied, s); err != nil {
 		return verdict{}, err
 	}
+	j.warnThinking()
 	j.warn(applied, after.Tokens)
 	r.TokensAfter, r.MessagesAfter = after.Tokens, len(applied.From)
 	r.Rung, r.FirstChanged = s.rung, firstChangedIndex(rewrite, j.c)
