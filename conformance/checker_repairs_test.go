@@ -116,6 +116,9 @@ func TestCheckFindsRepairsOfStrangeMessagesThatAreNone(t *testing.T) {
 		{"a text of a system message taken out", blankPromptExample, replace(`,{"type":"text","text":"Be brief."}`, ``), RuleExact},
 		{"an orphaned result that is dropped and not reported", thoughtfulResult, unreported, RuleLost},
 		{"an orphaned result of Anthropic that is dropped and not reported", lonelyResult, unreported, RuleLost},
+		{"a blank text of the top-level system prompt taken out", anthropicExample, func(t *testing.T, e *example) {
+			e.in = strings.Replace(e.in, `"system":[`, `"system":[{"type":"text","text":""},`, 1)
+		}, RuleReport},
 		{"a blank text put in", blankPromptExample, replace(`{"type":"text","text":"Be brief."}`, `{"type":"text","text":"Be brief."},{"type":"text","text":" "}`), RuleExact},
 	}
 	for _, test := range tests {

@@ -117,6 +117,9 @@ func (k *compressionCheck) surroundings() {
 			if why := compareNote(&ch, &in.system.content, &out.system.content); why != "" {
 				k.add(RuleExact, -1, "%s", why)
 			}
+			if ch.blank > 0 { // a repair names a message, and this is none
+				k.add(RuleReport, -1, "blank text of the system prompt removed, and no repair reported")
+			}
 			k.noted(ch.note, -1)
 		case !bytes.Equal(m.value, out.body.members[i].value):
 			k.add(RuleExact, -1, "the field %s differs", m.key)
