@@ -30,6 +30,7 @@ func (j *job) finish(ctx context.Context, rewrite *conversation.Rewrite, result 
 	if err := j.verify(rewrite, applied, s); err != nil {
 		return verdict{}, err
 	}
+	j.warnThinking()
 	j.warn(applied, after.Tokens)
 	r.TokensAfter, r.MessagesAfter, r.FrontMessages = after.Tokens, len(applied.From), j.frontMessages(applied.Conversation)
 	r.Rung, r.FirstChanged = s.rung, firstChangedIndex(rewrite, j.c)

@@ -85,6 +85,24 @@ func TestRepairsAloneAreAResult(t *testing.T) {
 	}
 }
 
+func TestAConversationOfWhichNothingWouldBeLeftStays(t *testing.T) {
+	lost := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"gone","content":"r"}]}`
+	thought := `{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"}]}`
+	for name, json := range map[string]string{"a lost result": `[` + lost + `]`, "a lost result and thinking": `[` + lost + `,` + thought + `]`} {
+		t.Run(name, func(t *testing.T) {
+			r := compress(t, newTestEngine(t, note()), Request{
+				Conversation: parse(t, conversation.FormatAnthropicMessages, json), Model: tokens.Model{Name: "nobody-knows", ContextWindow: 4_000}, Force: true, Policy: small(3, 20),
+			})
+			if r.Outcome != OutcomeTooShort && r.Outcome != OutcomeNoGain || !r.Rewrite.Empty() {
+				t.Errorf("%v (%s), and the conversation is changed: %v", r.Outcome, r.Report.Reason, !r.Rewrite.Empty())
+			}
+			if r.Report.ThinkingRemoved != 0 || len(r.Report.Repairs) > 0 || len(codes(r)) > 0 {
+				t.Errorf("nothing was done, and the report tells of %d thinking blocks, %v and %v", r.Report.ThinkingRemoved, r.Report.Repairs, codes(r))
+			}
+		})
+	}
+}
+
 func TestACopyInTheHeadStaysBecauseTheLaterOneWillGo(t *testing.T) {
 	same, x := strings.Repeat("same line\n", 30), long("text")
 	_, out := run(t, note(), small(4, 4), chat("s:p", "u:a", "A:a", "t:a:"+same, "u:"+x, "a:"+x, "u:"+x, "a:"+x, "A:b", "t:b:"+same, "u:q"))

@@ -110,6 +110,11 @@ func (j *job) applyThinking(rewrite *conversation.Rewrite, changed int) {
 		removed += dropThinking(rewrite, &j.c.Messages[i], i)
 	}
 	j.report.ThinkingRemoved = removed
+}
+
+// warnThinking tells of thinking that had to be removed from a result.
+func (j *job) warnThinking() {
+	removed := j.report.ThinkingRemoved
 	if removed == 0 || j.rules.thinking != ThinkingAuto {
 		return
 	}
@@ -118,7 +123,7 @@ func (j *job) applyThinking(rewrite *conversation.Rewrite, changed int) {
 		Detail: plural(removed, "thinking block") + " removed: their signatures cover messages that changed. " +
 			"With the API's drop_block setting they may stay (THINKING_POLICY_KEEP).",
 	}
-	if reg == regimeUnknown {
+	if regimeOf(j.req.Model) == regimeUnknown {
 		warning.Code = "THINKING_REGIME_UNKNOWN"
 		warning.Detail = fmt.Sprintf("the model %q is not known; treated as one whose signatures cover everything before them: ", j.req.Model.Name) + warning.Detail
 	}

@@ -28,8 +28,8 @@ func (k *compressionCheck) align() {
 			continue
 		}
 		k.from[o], k.to[i], next = i, o, i+1
-		if out.role == "assistant" {
-			if o == 0 || k.Output.messages[o-1].role != "assistant" {
+		if out.takesTurn() {
+			if o == 0 || !k.Output.messages[o-1].takesTurn() {
 				k.waiting = make(map[string]int)
 			}
 			for _, id := range k.missing[i] {
@@ -90,7 +90,7 @@ func (k *compressionCheck) standIn(out *message) bool {
 	return true
 }
 
-// expected reports whether the calls belong to the turn before and were reported
+// expected reports whether the calls belong to the turn of the model before and were reported
 // to have got a stand-in result, and strikes them off the list.
 func (k *compressionCheck) expected(ids []string) bool {
 	for n, id := range ids {
@@ -106,21 +106,21 @@ func (k *compressionCheck) expected(ids []string) bool {
 }
 
 // mayGo reports whether an input message that was not summarized may be missing:
-// it had nothing but thinking, or a reported repair took it.
+// it had nothing but thinking, or reported repairs took what else it had.
 func (k *compressionCheck) mayGo(i int) bool {
 	if k.repairs[i] {
 		return true
 	}
 	m := k.Input.messages[i]
-	if m.content.shape != shapeList || len(m.calls) > 0 {
+	if m.content.shape != shapeList || len(m.calls) > 0 || k.Input.dialect == OpenAI && m.isResult() {
 		return false
 	}
 	for b := range m.content.blocks {
-		if !m.content.blocks[b].removable() {
+		if blk := &m.content.blocks[b]; !blk.removable() || !blk.isThinking() && !k.repaired[i] {
 			return false
 		}
 	}
-	return true // what went is counted as thinking, blank text and results
+	return true // the thinking is counted
 }
 
 // separators checks the bytes between messages that were neighbours and still are.

@@ -62,17 +62,19 @@ type compressionCheck struct {
 	findings
 	summary int // index of the summary in the output, -1 for none
 
-	fate    []pb.RegionKind  // of each input message
-	from    []int            // input index of each output message, -1 for a new one
-	to      []int            // output index of each input message, -1 for a lost one
-	changes map[int]change   // of kept messages that differ, by input index
-	repairs map[int]bool     // input messages that a reported repair may have taken
-	leading map[int]bool     // messages reported as a leading assistant message
-	missing map[int][]string // calls that were reported to have got a stand-in result, by message
-	waiting map[string]int   // those of the assistant turn before the message in hand
-	next    []int            // the first input message from i on that was not summarized
-	stubs   []string         // ids of stand-in results, in messages of their own too
-	note    string
+	fate    []pb.RegionKind // of each input message
+	from    []int           // input index of each output message, -1 for a new one
+	to      []int           // output index of each input message, -1 for a lost one
+	changes map[int]change  // of kept messages that differ, by input index
+	repairs map[int]bool    // input messages that a reported repair may have taken
+	// repaired are the input messages that a reported repair took something of.
+	repaired map[int]bool
+	leading  map[int]bool     // messages reported as a leading assistant message
+	missing  map[int][]string // calls that were reported to have got a stand-in result, by message
+	waiting  map[string]int   // those of the assistant turn before the message in hand
+	next     []int            // the first input message from i on that was not summarized
+	stubs    []string         // ids of stand-in results, in messages of their own too
+	note     string
 }
 
 // gain is invariant 4.
@@ -114,6 +116,9 @@ func (k *compressionCheck) surroundings() {
 			var ch change
 			if why := compareNote(&ch, &in.system.content, &out.system.content); why != "" {
 				k.add(RuleExact, -1, "%s", why)
+			}
+			if ch.blank > 0 { // a repair names a message, and this is none
+				k.add(RuleReport, -1, "blank text of the system prompt removed, and no repair reported")
 			}
 			k.noted(ch.note, -1)
 		case !bytes.Equal(m.value, out.body.members[i].value):
@@ -168,7 +173,8 @@ func (k *compressionCheck) index() {
 			k.next[i] = k.next[i+1]
 		}
 	}
-	k.repairs, k.leading, k.missing = make(map[int]bool), make(map[int]bool), make(map[int][]string)
+	k.repairs, k.repaired = make(map[int]bool), make(map[int]bool)
+	k.leading, k.missing = make(map[int]bool), make(map[int][]string)
 	for _, r := range k.Report.GetRepairs() {
 		i := int(r.GetMessageIndex())
 		if i < 0 || i >= n {
@@ -182,8 +188,10 @@ func (k *compressionCheck) index() {
 		case pb.RepairKind_REPAIR_KIND_MISSING_RESULT:
 			k.missing[i] = append(k.missing[i], r.GetToolUseId())
 		case pb.RepairKind_REPAIR_KIND_ORPHAN_RESULT, pb.RepairKind_REPAIR_KIND_DUPLICATE_RESULT:
+			k.repaired[i] = true
 			k.repairs[i] = k.repairs[i] || m.isResult()
 		case pb.RepairKind_REPAIR_KIND_EMPTY_MESSAGE, pb.RepairKind_REPAIR_KIND_BLANK_TEXT:
+			k.repaired[i] = true
 			k.repairs[i] = k.repairs[i] || m.content.empty() && len(m.calls) == 0
 		}
 	}

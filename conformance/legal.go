@@ -15,6 +15,7 @@ const (
 	faultSilent           fault = "ASSISTANT_SAYS_NOTHING"
 	faultLeading          fault = "LEADING_ASSISTANT"
 	faultRole             fault = "BAD_ROLE"
+	faultOtherForm        fault = "RESULT_OF_THE_OTHER_FORM"
 )
 
 // repairable are the faults that a changed conversation must not have any more.
@@ -96,16 +97,16 @@ type judge struct {
 	calls    []openCall
 	byID     map[string][]int // calls waiting, by spelling; served from the front
 	answered map[string]bool
-	legacy   []int // waiting function_calls
-	text     bool  // a user turn has begun with something else than a result
-	passed   bool  // a user's message without results stands behind the open calls
-	spoken   bool  // some message that is not a system prompt was seen
+	text     bool // a user turn has begun with something else than a result
+	passed   bool // a user's message without results stands behind the open calls
+	spoken   bool // some message that is not a system prompt was seen
 }
 
 type openCall struct {
 	message int
 	id      string
 	raw     []byte
+	legacy  bool // a function_call
 	done    bool
 }
 
@@ -286,26 +287,19 @@ func (j *judge) call(i int, raw []byte, ids []string, legacy bool) {
 		j.calls = j.calls[:0]
 		j.byID = make(map[string][]int)
 		j.answered = make(map[string]bool)
-		j.legacy = j.legacy[:0]
 	}
 	n := len(j.calls)
-	if len(ids) == 0 && !legacy {
-		ids = []string{""} // a call that lost its id is answered by a result without one
+	if len(ids) == 0 {
+		ids = []string{""} // a call without an id is answered by a result without one
 	}
-	c := openCall{message: i, raw: raw}
-	if len(ids) > 0 {
-		c.id = ids[0]
-	}
-	j.calls = append(j.calls, c)
-	if legacy {
-		j.legacy = append(j.legacy, n)
-	}
+	j.calls = append(j.calls, openCall{message: i, id: ids[0], raw: raw, legacy: legacy})
 	for _, id := range ids {
 		j.byID[id] = append(j.byID[id], n)
 	}
 }
 
-// result finds the call that a result answers, and reports whether there is one.
+// result finds the call that a result answers, and reports whether there is one. legacy is
+// set for a message of a function, which answers a function_call.
 func (j *judge) result(i int, ids []string, legacy bool) bool {
 	if len(ids) == 0 {
 		ids = []string{""}
@@ -313,15 +307,6 @@ func (j *judge) result(i int, ids []string, legacy bool) bool {
 	id := ids[0]
 	if !j.open {
 		j.fault(faultOrphanResult, i, id)
-		return false
-	}
-	if legacy {
-		if len(j.legacy) > 0 {
-			j.calls[j.legacy[0]].done = true
-			j.legacy = j.legacy[1:]
-			return true
-		}
-		j.fault(faultOrphanResult, i, "")
 		return false
 	}
 	known := false
@@ -333,6 +318,9 @@ func (j *judge) result(i int, ids []string, legacy bool) bool {
 		j.byID[id] = waiting
 		if len(waiting) > 0 {
 			j.calls[waiting[0]].done = true
+			if j.calls[waiting[0]].legacy != legacy && j.t.dialect == OpenAI {
+				j.fault(faultOtherForm, i, id) // its call is there, and no repair is listed
+			}
 			j.answered[id] = true
 			j.byID[id] = waiting[1:]
 			return true

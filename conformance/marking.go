@@ -47,120 +47,6 @@ func (m *Marking) Check() []Violation {
 	return f.list
 }
 
-// place is a mark and what carries it.
-type place struct {
-	section pb.Section
-	index   int // message, tool; 0 for the system prompt
-	hour    bool
-	wrong   string // why it may not stand there, "" for a legal place
-	auto    bool   // top-level cache_control
-}
-
-// partOfResult is a place that only some layouts have.
-const partOfResult = "a part of a tool result"
-
-// marks lists the breakpoints in the order tools, system, messages.
-func (t *Transcript) marks() []place {
-	var out []place
-	for i, raw := range t.tools.elements {
-		o, err := splitObject(raw)
-		if err != nil {
-			continue
-		}
-		for _, holder := range []*object{&o, inner(&o, "function")} {
-			if mark := markOf(holder); !isNull(mark) {
-				p := place{section: pb.Section_SECTION_TOOLS, index: i, hour: isHour(mark)}
-				if string(o.get("defer_loading")) == "true" {
-					p.wrong = "a deferred tool"
-				}
-				out = append(out, p)
-			}
-		}
-	}
-	programmatic := make(map[string]bool)
-	if t.system != nil {
-		out = append(out, t.contentMarks(&t.system.content, pb.Section_SECTION_SYSTEM, 0, programmatic)...)
-	}
-	for i, m := range t.messages {
-		section := pb.Section_SECTION_MESSAGES
-		out = append(out, t.contentMarks(&m.content, section, i, programmatic)...)
-		if mark := markOf(&m.object); !isNull(mark) {
-			out = append(out, place{section, i, isHour(mark), "a message and not a block", false})
-		}
-	}
-	if mark := t.body.get("cache_control"); !isNull(mark) {
-		out = append(out, place{section: pb.Section_SECTION_MESSAGES, index: -1, hour: isHour(mark), auto: true})
-	}
-	return out
-}
-
-// markOf returns the breakpoint that an object carries, as either provider writes it.
-func markOf(o *object) []byte {
-	if mark := o.get("cache_control"); !isNull(mark) {
-		return mark
-	}
-	return o.get("prompt_cache_breakpoint")
-}
-
-// inner returns the object under a key, taken apart; empty when there is none.
-func inner(o *object, key string) *object {
-	value := o.get(key)
-	if isNull(value) || value[0] != '{' {
-		return &object{}
-	}
-	in, err := splitObject(value)
-	if err != nil {
-		return &object{}
-	}
-	return &in
-}
-
-// contentMarks lists the marks of one content value.
-func (t *Transcript) contentMarks(c *content, section pb.Section, index int, programmatic map[string]bool) []place {
-	var out []place
-	for i := range c.blocks {
-		b := &c.blocks[i]
-		if !b.isObject {
-			continue
-		}
-		if caller := inner(&b.object, "caller"); b.isCall() && bytes.Contains(caller.get("type"), []byte("code_execution")) {
-			programmatic[b.id] = true
-		}
-		if mark := markOf(&b.object); !isNull(mark) {
-			p := place{section: section, index: index, hour: isHour(mark)}
-			switch {
-			case b.isThinking():
-				p.wrong = "a thinking block"
-			case b.isBlank():
-				p.wrong = "a blank text"
-			case (b.isCall() || b.isAnswer()) && programmatic[b.id]:
-				p.wrong = "a call of the provider's code"
-			case t.dialect == OpenAI && !b.isText() && b.kind != "image_url" && b.kind != "file" && b.kind != "input_audio":
-				p.wrong = "a part that takes none"
-			}
-			out = append(out, p)
-		}
-		if b.kind != "tool_result" {
-			continue
-		}
-		nested, err := readContent(b.object.get("content"))
-		if err != nil {
-			continue
-		}
-		for j := range nested.blocks {
-			if mark := markOf(&nested.blocks[j].object); !isNull(mark) {
-				out = append(out, place{section, index, isHour(mark), partOfResult, false})
-			}
-		}
-	}
-	return out
-}
-
-func isHour(mark []byte) bool {
-	o, err := splitObject(mark)
-	return err == nil && o.text("ttl") == "1h"
-}
-
 // judgeMarks finds what a provider would refuse.
 func judgeMarks(f *findings, placed []place) {
 	if len(placed) > maxMarks {
@@ -256,7 +142,7 @@ func (m *Marking) compareSides(f *findings, in, out *Transcript) {
 		case a[i].key == "messages" || bytes.Equal(a[i].value, b[i].value):
 		case a[i].key == "tools" || a[i].key == "functions" && in.dialect == OpenAI:
 			for n := range in.tools.elements {
-				if why := unmarkedObject(in.tools.elements[n], out.tools.elements[n], "function"); why != "" {
+				if why := unmarkedCall(in.tools.elements[n], out.tools.elements[n]); why != "" {
 					f.add(RuleMarks, n, "tool: %s", why)
 				}
 			}
@@ -282,24 +168,50 @@ func withoutMark(o *object) []member {
 	return out
 }
 
+// deeper says how the values of some members differ in more than their marks.
+type deeper map[string]func(in, out []byte) string
+
 // unmarkedMessage says how two messages differ in more than their marks.
 func unmarkedMessage(in, out []byte) string {
-	return unmarked(in, out, "content", unmarkedContent)
-}
-
-// unmarkedObject compares two objects, and the object under one key likewise.
-func unmarkedObject(in, out []byte, key string) string {
-	return unmarked(in, out, key, func(in, out []byte) string {
-		return unmarked(in, out, "", nil)
+	return unmarked(in, out, deeper{
+		"content":       unmarkedContent,
+		"tool_calls":    func(in, out []byte) string { return unmarkedList(in, out, unmarkedCall) },
+		"function_call": unmarkedCall,
 	})
 }
 
-// unmarkedBlock compares two blocks and the parts of a tool result.
-func unmarkedBlock(in, out []byte) string {
-	return unmarked(in, out, "content", unmarkedContent)
+// unmarkedCall compares two calls of OpenAI's, or two definitions of tools.
+func unmarkedCall(in, out []byte) string {
+	function := func(in, out []byte) string { return unmarked(in, out, nil) }
+	return unmarked(in, out, deeper{"function": function, "custom": function})
 }
 
-func unmarked(in, out []byte, key string, deeper func(in, out []byte) string) string {
+// unmarkedBlock compares two blocks, and what they consist of.
+func unmarkedBlock(in, out []byte) string {
+	source := func(in, out []byte) string { return unmarked(in, out, deeper{"content": unmarkedContent}) }
+	citation := func(in, out []byte) string { return unmarked(in, out, nil) }
+	return unmarked(in, out, deeper{
+		"content": unmarkedContent, "source": source,
+		"citations": func(in, out []byte) string { return unmarkedList(in, out, citation) },
+	})
+}
+
+// unmarkedList compares two lists by their elements.
+func unmarkedList(in, out []byte, element func(in, out []byte) string) string {
+	a, errA := splitArray(in)
+	b, errB := splitArray(out)
+	if errA != nil || errB != nil || len(a.elements) != len(b.elements) {
+		return "a list differs"
+	}
+	for i := range a.elements {
+		if why := element(a.elements[i], b.elements[i]); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func unmarked(in, out []byte, deeper deeper) string {
 	if bytes.Equal(in, out) {
 		return ""
 	}
@@ -316,12 +228,13 @@ func unmarked(in, out []byte, key string, deeper func(in, out []byte) string) st
 		return "its keys differ"
 	}
 	for i := range was {
+		compare := deeper[was[i].key]
 		switch {
 		case was[i].key != is[i].key:
 			return "its keys differ or their order does"
 		case bytes.Equal(was[i].value, is[i].value):
-		case was[i].key == key && deeper != nil:
-			if why := deeper(was[i].value, is[i].value); why != "" {
+		case compare != nil:
+			if why := compare(was[i].value, is[i].value); why != "" {
 				return why
 			}
 		default:

@@ -174,12 +174,18 @@ func (t *Transcript) newestRequest(handoffs []int) int {
 			continue
 		}
 		for b := range m.content.blocks {
-			if blk := &m.content.blocks[b]; blk.kind != "tool_result" && !blk.isBlank() && !blk.isThinking() && !blk.isCall() {
+			if t.dialect.says(&m.content.blocks[b]) {
 				return i
 			}
 		}
 	}
 	return -1
+}
+
+// says reports whether a block in a user's message can be what the user says. OpenAI has
+// calls and results elsewhere: a block that is called so is one that nobody knows.
+func (d Dialect) says(b *block) bool {
+	return !b.isBlank() && !b.isThinking() && (d == OpenAI || !b.isCall() && !b.isAnswer())
 }
 
 // request is invariant 5.

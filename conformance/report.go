@@ -97,12 +97,9 @@ func (t *Transcript) wholeResults() map[string]int {
 // reportedRepairs compares stand-in results and removed results with the report.
 func (k *compressionCheck) reportedRepairs() {
 	stubs := make(map[string]int)
-	repaired := make(map[int]bool)
 	for _, r := range k.Report.GetRepairs() {
 		if r.GetKind() == pb.RepairKind_REPAIR_KIND_MISSING_RESULT {
 			stubs[r.GetToolUseId()]++
-		} else {
-			repaired[int(r.GetMessageIndex())] = true
 		}
 	}
 	for _, id := range k.stubs {
@@ -112,7 +109,7 @@ func (k *compressionCheck) reportedRepairs() {
 		stubs[id]--
 	}
 	for i, ch := range k.changes {
-		if (len(ch.dropped) > 0 || ch.blank > 0) && !repaired[i] {
+		if (len(ch.dropped) > 0 || ch.blank > 0) && !k.repaired[i] {
 			k.add(RuleReport, i, "results or blank text removed, and no repair reported")
 		}
 	}
@@ -125,7 +122,7 @@ func (k *compressionCheck) reportedThinking() {
 		switch {
 		case k.to[i] >= 0:
 			removed += k.changes[i].thinking
-		case !k.gone(i):
+		case !k.gone(i) && !(k.Input.dialect == OpenAI && m.isResult()): // there it is a part of a result
 			for b := range m.content.blocks {
 				if m.content.blocks[b].isThinking() {
 					removed++

@@ -203,7 +203,7 @@ func (d Dialect) message(raw []byte) (*message, error) {
 		if err != nil {
 			return nil, fmt.Errorf("function_call: %w", err)
 		}
-		c.legacy, c.ids = true, nil
+		c.legacy, c.ids = true, append(c.ids, "") // its result names the function only
 		m.calls = append(m.calls, c)
 	}
 	if m.isResult() {

@@ -203,6 +203,9 @@ func TestMarksDeepInsideTheContentAreStrays(t *testing.T) {
 		{"in a part of a part of a result", `{"type":"tool_result","tool_use_id":"a","content":[{"type":"search_result","content":[{"type":"text","text":"a",` + mark + `}]}]}`, 1},
 		{"in a citation", `{"type":"text","text":"a","citations":[{"type":"char_location",` + mark + `},null,{` + mark + `,"type":"x"}]}`, 2},
 		{"in a citation within a result", `{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"a","citations":[{` + mark + `}]}]}`, 1},
+		{"in a part of a result within a result", `{"type":"tool_result","tool_use_id":"a","content":[{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"a",` + mark + `}]}]}`, 1},
+		{"in a part of a result within another block", `{"type":"later","content":[{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"a",` + mark + `}],` + mark + `}]}`, 2},
+		{"in a part of a result within a source", `{"type":"document","source":{"type":"content","content":[{"type":"tool_result","content":[{"type":"text","text":"a",` + mark + `}]}]}}`, 1},
 		{"on a part of a result: not one", `{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"a",` + mark + `}]}`, 0},
 		{"in a call's input: not one", `{"type":"tool_use","id":"a","input":{` + mark + `}}`, 0},
 	} {

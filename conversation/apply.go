@@ -89,10 +89,6 @@ func (c *Conversation) applyMessage(m *Message, e *MessageEdit) Message {
 			}
 			b = c.applyBlock(b, be, m.Shape)
 		}
-		if hasRaw(b.Result) {
-			b.Result = slices.Clone(b.Result)
-			c.refreshRaw(b.Result, splices)
-		}
 		switch b.Site {
 		case SiteContent:
 			if be != nil && (m.Shape != ShapeString && c.splits(&m.Blocks[i], be) || m.splitsString(e, i)) {
@@ -123,15 +119,25 @@ func hasRaw(blocks []Block) bool {
 	return false
 }
 
-// refreshRaw applies the edits of a message to the JSON text of its blocks.
+// refreshRaw applies the edits of a message to the JSON text of blocks, which are the
+// caller's to change, and of the parts of results in them.
 func (c *Conversation) refreshRaw(blocks []Block, splices []Splice) {
+	if len(splices) == 0 {
+		return
+	}
 	for i := range blocks {
-		if b := &blocks[i]; b.Raw != "" && len(splices) > 0 {
-			// What stands exactly at an end of the block is outside of it.
-			from, _ := slices.BinarySearchFunc(splices, b.Span.Start+1, func(sp Splice, at int) int { return sp.Offset - at })
-			to, _ := slices.BinarySearchFunc(splices, b.Span.End, func(sp Splice, at int) int { return sp.Offset - at })
-			b.Raw = c.spliced(b.Span, splices[from:to])
+		b := &blocks[i]
+		if hasRaw(b.Result) {
+			b.Result = slices.Clone(b.Result)
+			c.refreshRaw(b.Result, splices)
 		}
+		if b.Raw == "" {
+			continue
+		}
+		// What stands exactly at an end of the block is outside of it.
+		from, _ := slices.BinarySearchFunc(splices, b.Span.Start+1, func(sp Splice, at int) int { return sp.Offset - at })
+		to, _ := slices.BinarySearchFunc(splices, b.Span.End, func(sp Splice, at int) int { return sp.Offset - at })
+		b.Raw = c.spliced(b.Span, splices[from:to])
 	}
 }
 

@@ -103,6 +103,7 @@ func (p *parser) block(b *Block) *Error {
 	if b.Kind != KindToolResult {
 		p.stray(in.content)
 	}
+	p.strayParts(in.content)
 	return nil
 }
 
@@ -216,6 +217,7 @@ func (p *parser) mediaSource(src *mediaSource) *Error {
 			decodeTexts(blocks)
 			src.text = joinText(blocks)
 			p.stray(blocks)
+			p.strayParts(blocks)
 			return err
 		default:
 			_, err := p.skip()

@@ -141,6 +141,18 @@ func (p *parser) stray(blocks []Block) {
 	}
 }
 
+// strayParts notes the marks on parts of tool results that stand inside another block, and
+// takes them off: the model has marks on the parts of a message's own results only.
+func (p *parser) strayParts(blocks []Block) {
+	for i := range blocks {
+		parts := blocks[i].Result
+		p.stray(parts)
+		for k := range parts {
+			parts[k].Mark = nil
+		}
+	}
+}
+
 // strayIn reads a value that is of no interest but for a mark on it.
 func (p *parser) strayIn() *Error {
 	p.space()
