@@ -75,11 +75,16 @@ func (d *door) RegisterService(desc *grpc.ServiceDesc, impl any) {
 // enter asks who calls, and then whether there is a place. Strangers are left to the
 // interceptor that refuses them: they do not count as callers who want a place.
 func (d *door) enter(ctx context.Context, method string) (context.Context, error) {
-	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
-	if ctx = d.recognize(ctx, service); auth.Refused(ctx) {
+	if ctx = d.recognize(ctx, serviceOf(method)); auth.Refused(ctx) {
 		return ctx, nil
 	}
 	return d.admit(ctx, method)
+}
+
+// serviceOf is the service of a method by its full name.
+func serviceOf(method string) string {
+	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	return service
 }
 
 // stream is the interceptor of streams: their first message has the same time, those

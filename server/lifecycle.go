@@ -8,8 +8,12 @@ import (
 	"net/http"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 
 	"github.com/elbowroom/elbowroom/internal/telemetry"
+	"github.com/elbowroom/elbowroom/server/interceptors/auth"
 )
 
 // Warm loads what the first call would otherwise wait for: the vocabulary that
@@ -48,6 +52,18 @@ func (s *Server) held() telemetry.Held {
 // comes through it passes every interceptor. It does not keep [Server.Shutdown]
 // waiting; whoever serves HTTP has to finish its calls first.
 func (s *Server) Handler() http.Handler { return s.grpc }
+
+// Recognize does for a request of the HTTP edge, which is a call of a method, what the
+// door does for one of gRPC: it puts who calls into the request's context, from the
+// headers alone, and reports whether the caller is let in.
+func (s *Server) Recognize(r *http.Request, method string) (known *http.Request, ok bool) {
+	ctx := metadata.NewIncomingContext(r.Context(), metadata.MD{"authorization": r.Header.Values("Authorization")})
+	if r.TLS != nil {
+		ctx = peer.NewContext(ctx, &peer.Peer{AuthInfo: credentials.TLSInfo{State: *r.TLS}})
+	}
+	ctx = s.recognize(ctx, serviceOf(method))
+	return r.WithContext(ctx), !auth.Refused(ctx)
+}
 
 // Drain makes health say NOT_SERVING and refuses new calls with UNAVAILABLE. Those
 // being worked on are not touched.

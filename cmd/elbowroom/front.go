@@ -32,7 +32,7 @@ type front struct {
 // newFront listens where the configuration says.
 func newFront(ctx context.Context, c *config.Config, s *service, secured security, log *slog.Logger) (*front, error) {
 	edge, err := httpapi.New(httpapi.Options{
-		GRPC: s.Handler(), Log: log, AllowedOrigins: c.HTTP.AllowedOrigins,
+		GRPC: s.Handler(), Recognize: s.Recognize, Log: log, AllowedOrigins: c.HTTP.AllowedOrigins,
 		MaxMessageBytes: int(c.Limits.MaxMessageBytes), MaxInFlightBytes: int64(c.Limits.MaxInFlightBytes),
 		HeaderTimeout: c.Limits.HandshakeTimeout, ReceiveTimeout: c.Limits.ReceiveTimeout,
 	})

@@ -1,9 +1,12 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/elbowroom/elbowroom/server/interceptors/auth"
@@ -51,5 +54,54 @@ func TestCallersAreAuthenticatedAsOverGRPC(t *testing.T) {
 	}
 	if !strings.Contains(f.log.String(), "team-a") || strings.Contains(f.log.String(), "secret") {
 		t.Errorf("the log:\n%s", f.log.String())
+	}
+}
+
+// counted is a verifier that counts how often it is asked.
+type counted struct {
+	oneToken
+	asked atomic.Int32
+}
+
+func (c *counted) Verify(ctx context.Context, token string) (auth.Identity, error) {
+	c.asked.Add(1)
+	return c.oneToken.Verify(ctx, token)
+}
+
+// A stranger is answered without waiting for a body, of which nothing is taken in, and
+// the refusal is logged as any other.
+func TestNothingOfAStrangersBodyIsRead(t *testing.T) {
+	verifier := &counted{oneToken: "secret"}
+	f := start(t, func(o *options) { o.server.Auth = &auth.Gate{Verifiers: []auth.Verifier{verifier}} })
+	for _, c := range []struct{ path, contentType, want string }{
+		{"/v1/compress", jsonType, `"unauthenticated"`},
+		{service + "Compress", jsonType, `"unauthenticated"`},
+		{service + "StreamCompress", "application/connect+json", `"unauthenticated"`},
+		{service + "Compress", "application/grpc-web+proto", "16"},
+	} {
+		conn := f.raw("POST " + c.path + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer guess\r\nContent-Type: " + c.contentType +
+			"\r\nContent-Length: 1000000\r\n\r\nhalf")
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if got := string(text) + resp.Header.Get("Grpc-Status"); !strings.Contains(got, c.want) || !resp.Close {
+			t.Errorf("%s as %s: %d %q, closed %v", c.path, c.contentType, resp.StatusCode, got, resp.Close)
+		}
+		if !strings.Contains(f.log.String(), `"grpc.code":"Unauthenticated"`) {
+			t.Errorf("%s: the log does not say it:\n%s", c.path, f.log.String())
+		}
+	}
+	verifier.asked.Store(0)
+	if r := f.post("/v1/compress", jsonType, `{"messages":[{"role":"user","content":"hi"}]}`, "Authorization", "Bearer secret"); r.status != http.StatusOK {
+		t.Errorf("with the token: %d %s", r.status, r.body)
+	}
+	if n := verifier.asked.Load(); n != 1 {
+		t.Errorf("the token was checked %d times", n)
 	}
 }

@@ -33,6 +33,11 @@ func (s *Server) compress(w http.ResponseWriter, r *http.Request) {
 		e.write(w)
 		return
 	}
+	r, e := s.recognize(w, r, elbowroomv1.ContextService_Compress_FullMethodName)
+	if e != nil {
+		e.write(w)
+		return
+	}
 	b, e := s.readBody(w, r, true)
 	defer b.Close()
 	if e != nil {

@@ -54,6 +54,10 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 		e.write(w)
 		return
 	}
+	if r, e = s.recognize(w, r, r.URL.Path); e != nil {
+		s.rpc.refuse(w, r, p, e)
+		return
+	}
 	b, e := s.readBody(w, r, p == connectUnary)
 	defer b.Close()
 	if e != nil {

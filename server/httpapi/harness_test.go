@@ -118,7 +118,7 @@ func start(t testing.TB, change func(*options)) *fixture {
 	if f.server, err = server.New(o.server); err != nil {
 		t.Fatal(err)
 	}
-	o.edge.GRPC = f.server.Handler()
+	o.edge.GRPC, o.edge.Recognize = f.server.Handler(), f.server.Recognize
 	if f.edge, err = httpapi.New(o.edge); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 )
 
 // envelope is the length of what stands before a message on the wire: a flag and the
@@ -36,6 +37,24 @@ func (s *Server) invoke(r *http.Request, method string, in, out proto.Message) *
 	reply := &recorder{header: http.Header{}}
 	s.grpc.ServeHTTP(reply, call)
 	return reply.read(out)
+}
+
+// recognize asks who makes a request, before its body is read. A stranger's call is made
+// without the body, so that it is refused, logged and counted as over gRPC, and the
+// connection closed behind it: nobody wants what the stranger is still sending.
+func (s *Server) recognize(w http.ResponseWriter, r *http.Request, method string) (*http.Request, *refusal) {
+	if s.whoCalls == nil {
+		return r, nil
+	}
+	r, known := s.whoCalls(r, method)
+	if known {
+		return r, nil
+	}
+	w.Header().Set("Connection", "close")
+	if st := s.invoke(r, method, &emptypb.Empty{}, &emptypb.Empty{}); st != nil {
+		return r, &refusal{status: st}
+	}
+	return r, refuse(codes.Unauthenticated, 0, "it is not known who calls")
 }
 
 // metadata are the headers of a request that mean something to a call: not those of

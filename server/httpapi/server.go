@@ -32,6 +32,10 @@ const (
 type Options struct {
 	// GRPC is the gRPC server as an HTTP handler. Required.
 	GRPC http.Handler
+	// Recognize puts who makes a request, which is a call of a method of gRPC, into the
+	// request's context, from its headers alone, and reports whether the caller is let in.
+	// Nil lets everybody send a body, and leaves the question to GRPC.
+	Recognize func(r *http.Request, method string) (known *http.Request, ok bool)
 	// Log gets what net/http has to say. Required.
 	Log *slog.Logger
 	// MaxMessageBytes bounds the body of a request, as it comes and after
@@ -61,6 +65,7 @@ type Server struct {
 	http     *http.Server
 	rpc      *rpcHandler
 	grpc     http.Handler
+	whoCalls func(r *http.Request, method string) (known *http.Request, ok bool)
 	browsers *browserPolicy
 	limit    int
 	held     budget
@@ -106,6 +111,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		rpc:      rpc,
 		grpc:     o.GRPC,
+		whoCalls: o.Recognize,
 		browsers: newBrowserPolicy(o.AllowedOrigins),
 		limit:    o.MaxMessageBytes,
 		pace:     min(o.Pace, o.ReceiveTimeout),

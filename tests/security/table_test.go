@@ -81,6 +81,7 @@ var bodies = []attack{
 // web are attacks on the HTTP address.
 var web = []attack{
 	{"no token over HTTP", webPost("", plainBody), "401", "auth.tokens_file"},
+	{"half a body over HTTP without a token", webStranger, "401, then closed", ""},
 	{"headers of 100 KiB over HTTP", webHeaders, "431", ""},
 	{"headers that never end", webSlowHeaders, "400, then closed", "limits.handshake_timeout"},
 	{"a body that never ends", webSlowBody, "400, then closed", "limits.receive_timeout"},

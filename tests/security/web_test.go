@@ -121,6 +121,11 @@ func webSlowBody(t *testing.T, s *service) string {
 	return s.thenClosed(t, s.head("Content-Length: 1000\r\n")+`{"messages":`)
 }
 
+func webStranger(t *testing.T, s *service) string {
+	return s.thenClosed(t, "POST "+pathCompress+" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
+		"Content-Length: 1000000\r\n\r\n"+`{"messages":`)
+}
+
 // webSmuggle hides a request in the body of another: a proxy that goes by the length
 // sees one, one that goes by the chunks two.
 func webSmuggle(t *testing.T, s *service) string {

@@ -83,8 +83,12 @@ type verdictKey struct{}
 type verdict struct{ err error }
 
 // Recognize does the interceptor's work ahead of it, so that nothing is done for
-// strangers in between. The interceptor then only tells the caller.
+// strangers in between. The interceptor then only tells the caller. Who was recognized
+// once, as the HTTP edge does, is not looked at again.
 func (g *Gate) Recognize(ctx context.Context) context.Context {
+	if _, done := ctx.Value(verdictKey{}).(verdict); done {
+		return ctx
+	}
 	known, err := g.identify(ctx)
 	if err != nil {
 		known = ctx
