@@ -81,18 +81,22 @@ func (f *flights) do(
 		return summarizer.Response{}, false, err
 	}
 	seen := 0
-	for {
-		var changed <-chan struct{}
-		if onText != nil {
-			var news []piece
-			news, changed = fl.since(seen)
-			seen += len(news)
-			for _, p := range news {
-				onText(p.text, p.restart)
-			}
+	tell := func() (changed <-chan struct{}) {
+		if onText == nil {
+			return nil
 		}
+		news, changed := fl.since(seen)
+		seen += len(news)
+		for _, p := range news {
+			onText(p.text, p.restart)
+		}
+		return changed
+	}
+	for {
+		changed := tell()
 		select {
 		case r := <-results:
+			tell() // the last pieces and the result can come at one time
 			f.leave(key, fl, nil)
 			done, _ := r.Val.(landed)
 			if done.err != nil && f.isClosed() {

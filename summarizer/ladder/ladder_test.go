@@ -467,6 +467,35 @@ func TestWatchersSeeTheTextOfASharedCall(t *testing.T) {
 	})
 }
 
+// The last pieces and the result may come at one time, between two looks of a watcher.
+func TestWatchersSeeTheLastPieces(t *testing.T) {
+	const pieces = 3
+	for range 20_000 {
+		begun := make(chan struct{})
+		a := &model{name: "a", work: func(_ context.Context, req summarizer.Request) (summarizer.Response, error) {
+			req.OnText("x", false)
+			<-begun
+			for range pieces - 1 {
+				req.OnText("x", false)
+			}
+			return summarizer.Response{Text: "x", Tokens: 3}, nil
+		}}
+		seen := 0
+		req := request("x")
+		req.OnText = func(string, bool) {
+			if seen++; seen == 1 {
+				close(begun)
+			}
+		}
+		if _, err := newLadder(t, a).Summarize(t.Context(), Call{Request: req}); err != nil {
+			t.Fatal(err)
+		}
+		if seen != pieces {
+			t.Fatalf("%d of %d pieces", seen, pieces)
+		}
+	}
+}
+
 // lame is a store that has lost everything and takes nothing.
 type lame struct{}
 
