@@ -96,12 +96,7 @@ func TestCheckAcceptsRepairsOfStrangeMessages(t *testing.T) {
 
 func TestCheckFindsRepairsOfStrangeMessagesThatAreNone(t *testing.T) {
 	unreported := func(_ *testing.T, e *example) { e.report.Repairs = nil }
-	tests := []struct {
-		name string
-		of   func() example
-		with func(*testing.T, *example)
-		want Rule
-	}{
+	tests := breaches{
 		{"a stand-in result that is not reported", strangeCallerExample(OpenAI), unreported, RuleExact},
 		{"a stand-in result for another call", strangeCallerExample(OpenAI), replace(`"tool_call_id":"a"`, `"tool_call_id":"b"`), RuleExact},
 		{"the stand-in result left out", strangeCallerExample(Anthropic), replace(`{"type":"tool_result","tool_use_id":"a","content":"No result."},`, ``), RuleLegal},
@@ -121,17 +116,5 @@ func TestCheckFindsRepairsOfStrangeMessagesThatAreNone(t *testing.T) {
 		}, RuleReport},
 		{"a blank text put in", blankPromptExample, replace(`{"type":"text","text":"Be brief."}`, `{"type":"text","text":"Be brief."},{"type":"text","text":" "}`), RuleExact},
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			e := test.of()
-			test.with(t, &e)
-			got := e.check(t)
-			for _, v := range got {
-				if v.Rule == test.want {
-					return
-				}
-			}
-			t.Errorf("want a violation of %s, got %v", test.want, got)
-		})
-	}
+	tests.run(t)
 }

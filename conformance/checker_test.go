@@ -23,6 +23,32 @@ type example struct {
 	outcome pb.Outcome
 }
 
+// breaches are examples of what the checker must see: an example, what is done to it, and
+// the rule that this breaks.
+type breaches []struct {
+	name string
+	of   func() example
+	with func(*testing.T, *example)
+	want Rule
+}
+
+func (tests breaches) run(t *testing.T) {
+	t.Helper()
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			e := test.of()
+			test.with(t, &e)
+			got := e.check(t)
+			for _, v := range got {
+				if v.Rule == test.want {
+					return
+				}
+			}
+			t.Errorf("want a violation of %s, got %v", test.want, got)
+		})
+	}
+}
+
 func (e example) check(t *testing.T) []Violation {
 	t.Helper()
 	in, err := Read(e.dialect, []byte(e.in))
@@ -188,12 +214,7 @@ func replace(old, with string) func(*testing.T, *example) {
 }
 
 func TestCheckFindsEveryBrokenPromise(t *testing.T) {
-	tests := []struct {
-		name string
-		of   func() example
-		with func(*testing.T, *example)
-		want Rule
-	}{
+	tests := breaches{
 		{"keys of a kept message re-ordered", openAIExample, replace(`{"content":"Begun.","role":"assistant","score":1.50}`, `{"role":"assistant","content":"Begun.","score":1.50}`), RuleExact},
 		{"a number spelled anew", openAIExample, replace(`"score":1.50`, `"score":1.5`), RuleExact},
 		{"a number of the body spelled anew", openAIExample, replace(`"temperature":1.0`, `"temperature":1`), RuleExact},
@@ -321,19 +342,7 @@ func TestCheckFindsEveryBrokenPromise(t *testing.T) {
 		{"a stand-in for a call that is not there", orphanExample, replace(`"tool_call_id":"b"`, `"tool_call_id":"q"`), RuleExact},
 		{"roles that no longer alternate", strictExample, replace(`{"role":"assistant","content":"[SUMMARY] s"}`, `{"role":"user","content":"[SUMMARY] s"}`), RuleLegal},
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			e := test.of()
-			test.with(t, &e)
-			got := e.check(t)
-			for _, v := range got {
-				if v.Rule == test.want {
-					return
-				}
-			}
-			t.Errorf("want a violation of %s, got %v", test.want, got)
-		})
-	}
+	tests.run(t)
 }
 
 // TestCheckerStandsAlone keeps the judge apart from the judged.

@@ -98,14 +98,22 @@ func (m *Memory) Set(ctx context.Context, key string, value []byte, ttl time.Dur
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if m.weight(key, value) > m.maxBytes {
+	if err := m.fits(key, value); err != nil {
 		m.remove(key)
-		return fmt.Errorf("%w: %d bytes, capacity %d", ErrTooLarge, len(key)+len(value), m.maxBytes)
+		return err
 	}
 	e := m.entry(key, value, ttl)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hold(e)
+	return nil
+}
+
+// fits refuses a value that there can never be room for.
+func (m *Memory) fits(key string, value []byte) error {
+	if m.weight(key, value) > m.maxBytes {
+		return fmt.Errorf("%w: %d bytes, capacity %d", ErrTooLarge, len(key)+len(value), m.maxBytes)
+	}
 	return nil
 }
 
@@ -172,8 +180,8 @@ func (m *Memory) Claim(ctx context.Context, key string, value []byte, ttl time.D
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	if m.weight(key, value) > m.maxBytes {
-		return false, fmt.Errorf("%w: %d bytes, capacity %d", ErrTooLarge, len(key)+len(value), m.maxBytes)
+	if err := m.fits(key, value); err != nil {
+		return false, err
 	}
 	e := m.entry(key, value, ttl)
 	m.mu.Lock()
@@ -190,8 +198,8 @@ func (m *Memory) Swap(ctx context.Context, key string, old, value []byte, ttl ti
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	if m.weight(key, value) > m.maxBytes {
-		return false, fmt.Errorf("%w: %d bytes, capacity %d", ErrTooLarge, len(key)+len(value), m.maxBytes)
+	if err := m.fits(key, value); err != nil {
+		return false, err
 	}
 	e := m.entry(key, value, ttl)
 	m.mu.Lock()

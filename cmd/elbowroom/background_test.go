@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	elbowroomv1 "github.com/elbowroom/elbowroom/gen/elbowroom/v1"
+	"github.com/elbowroom/elbowroom/internal/testutil/eventually"
 )
 
 // asProgram in the environment makes the test binary the program itself, for tests that
@@ -146,16 +147,7 @@ func (r *replica) logged(t *testing.T, message string) map[string]any {
 // await asks again and again until the answer is yes.
 func await(t *testing.T, what string, yes func() bool) {
 	t.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	limit := time.After(callLimit)
-	for !yes() {
-		select {
-		case <-look.C:
-		case <-limit:
-			t.Fatalf("%s does not come", what)
-		}
-	}
+	eventually.True(t, callLimit, what, yes)
 }
 
 // metrics are what the admin port tells.

@@ -30,6 +30,21 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
+// Tests builds the binary for the tests of a package, which find its path in program,
+// runs them, and returns the exit code.
+func Tests(m interface{ Run() int }, program *string) (code int) {
+	dir, err := os.MkdirTemp("", "elbowroom-tests-")
+	if err == nil {
+		*program, err = Build(context.Background(), dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	return m.Run()
+}
+
 // Options say how a server is started.
 type Options struct {
 	// Binary is the path of the program. Required.

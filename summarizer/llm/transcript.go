@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,11 +110,11 @@ func (m *material) message(req *summarizer.Request, turn summarizer.Turn) {
 				m.add(number+"earlier compaction", b.Text, contentLimit())
 			}
 		case conversation.KindToolUse, conversation.KindServerToolUse:
-			m.add(number+role+" calls "+nameOf(b), cmpOr(b.Input, "(no arguments)"), argumentsLimit())
+			m.add(number+role+" calls "+nameOf(b), cmp.Or(b.Input, "(no arguments)"), argumentsLimit())
 		case conversation.KindToolResult:
 			m.result(req, number, b, conversation.Ref{Message: turn.Index, Block: i})
 		case conversation.KindServerToolResult:
-			m.add(number+"result of "+cmpOr(b.Type, "a server tool"), foundText(b), contentLimit())
+			m.add(number+"result of "+cmp.Or(b.Type, "a server tool"), foundText(b), contentLimit())
 		case conversation.KindMedia:
 			m.add(number+role, mediaText(b), contentLimit())
 		default:
@@ -130,7 +131,7 @@ func (m *material) result(req *summarizer.Request, number string, b *conversatio
 			name = call.Name
 		}
 	}
-	label := number + "result of " + cmpOr(name, "a tool")
+	label := number + "result of " + cmp.Or(name, "a tool")
 	if b.IsError {
 		label += " (failed)"
 	}
@@ -147,17 +148,10 @@ func (m *material) result(req *summarizer.Request, number string, b *conversatio
 			parts = append(parts, unknownText(part))
 		}
 	}
-	m.add(label, cmpOr(strings.Join(parts, "\n"), "(empty)"), contentLimit())
+	m.add(label, cmp.Or(strings.Join(parts, "\n"), "(empty)"), contentLimit())
 }
 
-func nameOf(b *conversation.Block) string { return cmpOr(b.Name, "a tool") }
-
-func cmpOr(text, otherwise string) string {
-	if conversation.Blank(text) {
-		return otherwise
-	}
-	return text
-}
+func nameOf(b *conversation.Block) string { return cmp.Or(b.Name, "a tool") }
 
 // mediaText is the marker of what is not text, and the text of a document.
 func mediaText(b *conversation.Block) string {
@@ -182,7 +176,7 @@ func mediaText(b *conversation.Block) string {
 }
 
 // unknownText is the marker of a block that nobody here can read.
-func unknownText(b *conversation.Block) string { return "[" + cmpOr(b.Type, "attachment") + "]" }
+func unknownText(b *conversation.Block) string { return "[" + cmp.Or(b.Type, "attachment") + "]" }
 
 // maxWord is the length in bytes from which a value without a space is taken for
 // encoded data.
@@ -198,7 +192,7 @@ func foundText(b *conversation.Block) string {
 			parts = append(parts, v.Text)
 		}
 	}
-	return cmpOr(strings.Join(parts, "\n"), unknownText(b))
+	return cmp.Or(strings.Join(parts, "\n"), unknownText(b))
 }
 
 // cut shortens a text to the limit, at character boundaries.

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 
 	client "github.com/elbowroom/elbowroom/clients/go"
+	"github.com/elbowroom/elbowroom/internal/testutil/eventually"
 )
 
 const (
@@ -256,18 +257,5 @@ const limit = 4 * time.Minute
 // await asks again and again until the answer is yes.
 func await(t *testing.T, what string, yes func() bool, why ...func() string) {
 	t.Helper()
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	end := time.After(limit)
-	for !yes() {
-		select {
-		case <-look.C:
-		case <-end:
-			text := ""
-			for _, w := range why {
-				text += ": " + w()
-			}
-			t.Fatalf("%s: it does not come%s", what, text)
-		}
-	}
+	eventually.True(t, limit, what, yes, why...)
 }

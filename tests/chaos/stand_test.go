@@ -34,20 +34,7 @@ var program string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "elbowroom-chaos-")
-	if err == nil {
-		program, err = serverprocess.Build(context.Background(), dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	return m.Run()
+	os.Exit(serverprocess.Tests(m, &program))
 }
 
 // stand is a service and what it stands on.

@@ -18,26 +18,14 @@ import (
 
 	client "github.com/elbowroom/elbowroom/clients/go"
 	"github.com/elbowroom/elbowroom/internal/serverprocess"
+	"github.com/elbowroom/elbowroom/internal/testutil/eventually"
 	"github.com/elbowroom/elbowroom/internal/testutil/redistest"
 )
 
 // program is the binary, built once.
 var program string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "elbowroom-replicas-")
-	if err == nil {
-		program, err = serverprocess.Build(context.Background(), dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(serverprocess.Tests(m, &program)) }
 
 const (
 	// limit is far more than anything takes that is waited for.
@@ -182,14 +170,5 @@ func bounded(t *testing.T) (context.Context, context.CancelFunc) {
 // await asks again and again until the answer is yes.
 func await(t *testing.T, what string, yes func() bool) {
 	t.Helper()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	end := time.After(limit)
-	for !yes() {
-		select {
-		case <-look.C:
-		case <-end:
-			t.Fatalf("%s: it does not come", what)
-		}
-	}
+	eventually.True(t, limit, what, yes)
 }
