@@ -68,8 +68,8 @@ func (s *Server) Recognize(r *http.Request, method string) (known *http.Request,
 // Drain makes health say NOT_SERVING and refuses new calls with UNAVAILABLE. Those
 // being worked on are not touched.
 func (s *Server) Drain() {
+	s.gate.Drain() // first: who sees NOT_SERVING is let in no more
 	s.health.Shutdown()
-	s.gate.Drain()
 }
 
 // Shutdown drains the server: health says NOT_SERVING first, new calls are

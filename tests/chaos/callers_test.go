@@ -239,7 +239,9 @@ func abort(c *caller, conn *client.Client, k *talk, session int64) {
 	req := k.request(body)
 	req.Policy.FailurePolicy = elbowroomv1.FailurePolicy_FAILURE_POLICY_ABORT
 	var resp *elbowroomv1.CompressResponse
+	var began int
 	if c.try("Compress or abort", func(ctx context.Context) (err error) {
+		began = c.now()
 		resp, err = conn.Service().Compress(ctx, req)
 		if f, _ := failureOf(err); f == summarizerFailed {
 			c.refused("Compress or abort", f, err)
@@ -248,8 +250,12 @@ func abort(c *caller, conn *client.Client, k *talk, session int64) {
 		return err
 	}) && resp != nil {
 		c.judge("Compress or abort", k, body, resp)
-		if rung := resp.GetReport().GetRung(); resp.GetOutcome() == elbowroomv1.Outcome_OUTCOME_COMPRESSED && rung != elbowroomv1.Rung_RUNG_LLM {
+		switch rung := resp.GetReport().GetRung(); {
+		case resp.GetOutcome() != elbowroomv1.Outcome_OUTCOME_COMPRESSED:
+		case rung != elbowroomv1.Rung_RUNG_LLM:
 			c.report("Compress or abort, %s: rung %v", k.name, rung)
+		default: // nobody has had this session before
+			c.wrote(began)
 		}
 	}
 }

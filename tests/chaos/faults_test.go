@@ -196,10 +196,9 @@ func modelFaults() []fault {
 				s.grows(t, was, "elbowroom_summarizer_failures_total", `code="`+code+`"`)
 			},
 			heal: func(t *testing.T, s *stand) {
-				was := s.metric(t, "elbowroom_compressions_total", `rung="llm"`)
 				heal(t, s)
 				// Until the circuit breaker tries the model again, calls fail as before.
-				s.grows(t, was, "elbowroom_compressions_total", `rung="llm"`)
+				s.load.modelAnswers(t, summarizerFailed)
 			},
 		}
 	}

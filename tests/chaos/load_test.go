@@ -45,6 +45,9 @@ type load struct {
 	calls   map[string]int // in this epoch, by RPC
 	failed  map[string]int // in this epoch, by kind
 	total   int
+	// modelled is how many calls that began in this epoch, and that no earlier summary
+	// could answer, the model answered.
+	modelled int
 	// broken are answers that break a promise, and failures that no fault allows.
 	broken []string
 }
@@ -179,6 +182,26 @@ func (l *load) refused(what string, f failure, err error) {
 	}
 }
 
+// wrote notes an answer of the model to a call that began in an epoch.
+func (l *load) wrote(began int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if began == l.epoch {
+		l.modelled++
+	}
+}
+
+// modelAnswers waits for an answer of the model to a call that begins now.
+func (l *load) modelAnswers(t *testing.T, allowed ...failure) {
+	t.Helper()
+	l.begin(allowed...)
+	await(t, "an answer of the model", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.modelled > 0
+	})
+}
+
 // report says that a promise was broken.
 func (l *load) report(format string, args ...any) {
 	l.mu.Lock()
@@ -193,6 +216,7 @@ func (l *load) begin(allowed ...failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.epoch++
+	l.modelled = 0
 	l.allowed = allowed
 	for _, c := range l.clients {
 		c.done = 0
