@@ -83,7 +83,7 @@ func (f *filler) price(n *note, room int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	cost, err := f.count(f.ctx, line+"\n")
+	cost, err := f.count(f.ctx, "\n"+line)
 	return head + cost, err
 }
 

@@ -129,7 +129,7 @@ func carriedLine(line string, round int, cues *facts.Lookout) (note, bool) {
 		}
 		n.tag = prefix
 		n.text = clip(tidy(rest), maxCarriedLine)
-		if cues.Scan(n.text)&facts.CueDirective != 0 {
+		if cues.Has(n.text, facts.CueDirective) {
 			n.text = quoted("earlier summary", n.text)
 		}
 	}

@@ -24,7 +24,7 @@ func (f *filler) quote(u int32) string {
 	switch v := f.script.passages[un.passage].voice; {
 	case v == voiceUser || v == voiceAssistant:
 		return `"` + text + `"`
-	case f.cues.Scan(text)&facts.CueDirective != 0 || roleMarker(text):
+	case f.cues.Has(text, facts.CueDirective) || roleMarker(text):
 		return `says "` + text + `"`
 	}
 	return text

@@ -61,7 +61,7 @@ func (d *draft) nextNotes(last int) {
 				switch {
 				case facts.Question(s):
 					n.text, n.score = quoted("assistant asked", text), 2
-				case d.cues.Scan(s)&facts.CueNext != 0:
+				case d.cues.Has(s, facts.CueNext):
 					n.text = quoted("assistant", text)
 				default:
 					return

@@ -126,7 +126,7 @@ func (d *draft) opening(p *passage) []string {
 
 // isRule reports whether the user's sentence sets a rule or states a preference.
 func (d *draft) isRule(un *unit) bool {
-	return un.flags&flagProse != 0 && len(un.text) >= 8 && !facts.Question(un.text) && !facts.CodeLike(un.text) && d.cues.Scan(un.text)&facts.CueRule != 0
+	return un.flags&flagProse != 0 && len(un.text) >= 8 && !facts.Question(un.text) && !facts.CodeLike(un.text) && d.cues.Has(un.text, facts.CueRule)
 }
 
 // trivial is true of "ok", "go on" and the like: short, and naming nothing.

@@ -10,6 +10,26 @@ import (
 type Lookout struct {
 	words map[string][]phrase // by first word, for alphabets
 	signs map[rune][]phrase   // by first character, for scripts without spaces
+	heads map[Cue]*heads      // of the words, by cue
+	all   heads
+}
+
+// heads are the two letters that words begin with: by the first the set of the second.
+// It spares most words of a sentence the search. Case and what is no letter may collide.
+type heads [32]uint32
+
+func (h *heads) add(word string) { h[word[0]&31] |= 1 << headOf(word) }
+
+// has reports whether one of the words may begin as s does, an ASCII letter first.
+func (h *heads) has(s string) bool {
+	return len(s) > 1 && s[1] >= utf8.RuneSelf || h[s[0]&31]>>headOf(s)&1 != 0
+}
+
+func headOf(word string) byte {
+	if len(word) == 1 {
+		return 0
+	}
+	return word[1] & 31
 }
 
 // phrase is what must follow the first word or character.
@@ -20,8 +40,11 @@ type phrase struct {
 
 // NewLookout reads the cue words.
 func NewLookout() *Lookout {
-	l := &Lookout{words: make(map[string][]phrase), signs: make(map[rune][]phrase)}
+	l := &Lookout{words: make(map[string][]phrase), signs: make(map[rune][]phrase), heads: make(map[Cue]*heads)}
 	for _, group := range cueWords {
+		if l.heads[group.cue] == nil {
+			l.heads[group.cue] = &heads{}
+		}
 		for _, w := range strings.Split(group.words, "|") {
 			r, n := utf8.DecodeRuneInString(w)
 			if Unspaced(r) || hangul(r) {
@@ -30,6 +53,8 @@ func NewLookout() *Lookout {
 			}
 			first := wordEnd(w, 0)
 			l.words[w[:first]] = append(l.words[w[:first]], phrase{w[first:], group.cue})
+			l.heads[group.cue].add(w)
+			l.all.add(w)
 		}
 	}
 	return l
@@ -62,7 +87,13 @@ func wordEnd(s string, i int) int {
 const maxCueScan = 1200
 
 // Scan returns the cues of a sentence.
-func (l *Lookout) Scan(s string) Cue {
+func (l *Lookout) Scan(s string) Cue { return l.scan(s, &l.all) }
+
+// Has reports whether a sentence has one cue.
+func (l *Lookout) Has(s string, cue Cue) bool { return l.scan(s, l.heads[cue])&cue != 0 }
+
+// scan returns the cues of a sentence, at least those whose words begin so.
+func (l *Lookout) scan(s string, begin *heads) Cue {
 	var found Cue
 	s = validPrefix(s[:min(len(s), maxCueScan)])
 	var buf [32]byte
@@ -70,7 +101,7 @@ func (l *Lookout) Scan(s string) Cue {
 		c := s[i]
 		if kinds[c] == kindLetter {
 			end := wordEnd(s, i)
-			if end-i <= len(buf) && !inName(s, i, end) {
+			if end-i <= len(buf) && begin.has(s[i:end]) && !inName(s, i, end) {
 				w := lowerInto(buf[:0], s[i:end])
 				for _, p := range l.words[string(w)] {
 					if found&p.cue == 0 && follows(s[end:], p.rest) {
