@@ -21,11 +21,8 @@ const maxGroupLine = 360
 const newShare = 0.3
 
 // mostlySaid reports whether a unit would repeat more than it adds, and adds no fact.
-func (f *filler) mostlySaid(c *candidate) bool {
-	if c.note != nil {
-		return false
-	}
-	refs := f.refs[f.units[c.unit].first:f.units[c.unit].last]
+func (f *filler) mostlySaid(unit int32) bool {
+	refs := f.refs[f.units[unit].first:f.units[unit].last]
 	for _, id := range refs {
 		if !f.covered[id] && f.lex.terms[id].class.Fact() {
 			return false
@@ -34,11 +31,11 @@ func (f *filler) mostlySaid(c *candidate) bool {
 	return f.gain(refs) < newShare*f.worth(refs)
 }
 
-// candidate is a unit or a note that competes by what it adds.
+// candidate is a unit or a note that competes by what it adds. Notes have numbers below
+// 0: the first in filler.leftovers has -1.
 type candidate struct {
 	key  float64
 	unit int32
-	note *note
 }
 
 // candidates is a heap, the best on top. Of equal ones the newer is better, so no two
@@ -96,7 +93,7 @@ func (f *filler) facts(most int, relevantOnly bool) error {
 	inParts(len(keys), func(from, to int) {
 		for u := from; u < to; u++ {
 			if !relevantOnly || f.relevance[u] != 0 {
-				keys[u] = f.density(&candidate{unit: int32(u)})
+				keys[u] = f.density(int32(u))
 			}
 		}
 	})
@@ -107,13 +104,13 @@ func (f *filler) facts(most int, relevantOnly bool) error {
 		}
 	}
 	if !relevantOnly {
-		h = f.leftovers(h)
+		h = f.withLeftovers(h)
 	}
 	h.heap()
 	spent, misses := 0, 0
 	for len(h) > 0 && misses < 40 {
 		top := &h[0]
-		key := f.density(top)
+		key := f.density(top.unit)
 		if key <= 0 {
 			h.pop()
 			continue
@@ -123,15 +120,15 @@ func (f *filler) facts(most int, relevantOnly bool) error {
 			h.sink(0)
 			continue
 		}
-		c := h.pop()
-		if f.mostlySaid(&c) || f.sameAlarm(&c) {
+		unit := h.pop().unit
+		if unit >= 0 && (f.mostlySaid(unit) || f.sameAlarm(unit)) {
 			continue
 		}
 		room := min(most-spent, f.left())
 		if room <= 2 {
 			return nil
 		}
-		cost, err := f.buy(&c, room)
+		cost, err := f.buy(unit, room)
 		if err != nil {
 			return err
 		}
@@ -143,17 +140,18 @@ func (f *filler) facts(most int, relevantOnly bool) error {
 	return nil
 }
 
-// leftovers adds the notes their sections had no room for.
-func (f *filler) leftovers(h candidates) candidates {
+// withLeftovers adds the notes their sections had no room for.
+func (f *filler) withLeftovers(h candidates) candidates {
 	for s := range f.notes {
 		for _, list := range [][]*note{f.notes[s], f.carried[s]} {
 			for _, n := range list {
-				c := candidate{unit: -1 - int32(len(h)), note: n}
-				if n.taken || f.density(&c) <= 0 {
+				if n.taken {
 					continue
 				}
-				c.key = f.density(&c)
-				h = append(h, c)
+				if key := f.noteDensity(n); key > 0 {
+					f.leftovers = append(f.leftovers, n)
+					h = append(h, candidate{key: key, unit: -int32(len(f.leftovers))})
+				}
 			}
 		}
 	}
@@ -161,17 +159,11 @@ func (f *filler) leftovers(h candidates) candidates {
 }
 
 // density is what a candidate adds for each token it costs.
-func (f *filler) density(c *candidate) float64 {
-	if n := c.note; n != nil {
-		gain := f.gain(n.refs) * n.voice.weight()
-		if n.age > 0 {
-			gain *= 2 * math.Pow(ageing, float64(n.age))
-		} else {
-			gain *= 0.7 + 0.3*float64(n.turn+1)/float64(f.script.turns+1)
-		}
-		return 0.7 * gain / bulk(n.text)
+func (f *filler) density(unit int32) float64 {
+	if unit < 0 {
+		return f.noteDensity(f.leftovers[-1-unit])
 	}
-	u := &f.units[c.unit]
+	u := &f.units[unit]
 	gain := f.gain(f.refs[u.first:u.last])
 	if gain == 0 {
 		return 0
@@ -181,9 +173,19 @@ func (f *filler) density(c *candidate) float64 {
 		gain *= 1.2
 	}
 	if !f.query.empty() {
-		gain *= 1 + 0.15*f.relevance[c.unit]
+		gain *= 1 + 0.15*f.relevance[unit]
 	}
 	return gain / bulk(u.text)
+}
+
+func (f *filler) noteDensity(n *note) float64 {
+	gain := f.gain(n.refs) * n.voice.weight()
+	if n.age > 0 {
+		gain *= 2 * math.Pow(ageing, float64(n.age))
+	} else {
+		gain *= 0.7 + 0.3*float64(n.turn+1)/float64(f.script.turns+1)
+	}
+	return 0.7 * gain / bulk(n.text)
 }
 
 // bulk is what a line counts as in the comparison. Less than its length: a line
@@ -227,17 +229,18 @@ func (f *filler) gain(refs []int32) float64 {
 }
 
 // buy takes a candidate if it fits and returns what it cost, 0 if it does not.
-func (f *filler) buy(c *candidate, room int) (int, error) {
-	if c.note != nil {
-		cost, err := f.price(c.note, room)
+func (f *filler) buy(unit int32, room int) (int, error) {
+	if unit < 0 {
+		n := f.leftovers[-1-unit]
+		cost, err := f.price(n, room)
 		if err != nil || cost > room {
 			return 0, err
 		}
-		f.accept(c.note, cost)
+		f.accept(n, cost)
 		return cost, nil
 	}
-	u := &f.units[c.unit]
-	text := f.quote(c.unit)
+	u := &f.units[unit]
+	text := f.quote(unit)
 	if hopeless(text, room) {
 		return 0, nil
 	}
@@ -269,15 +272,15 @@ func (f *filler) buy(c *candidate, room int) (int, error) {
 		g.line = 0
 	}
 	g.line += len(text)
-	g.units = append(g.units, c.unit)
-	f.quotes[c.unit] = text
+	g.units = append(g.units, unit)
+	f.quotes[unit] = text
 	f.used += cost
 	f.opened(sectionCritical)
 	f.cover(f.refs[u.first:u.last])
 	if u.flags&flagAlarm != 0 && len(f.alarms) < maxAlarms {
 		f.alarms = append(f.alarms, errorShape(u.text))
 	}
-	f.history = append(f.history, choice{unit: c.unit, cost: cost})
+	f.history = append(f.history, choice{unit: unit, cost: cost})
 	return cost, nil
 }
 
@@ -286,8 +289,8 @@ const maxAlarms = 200
 
 // sameAlarm reports whether a unit is an error line that was quoted before, but
 // for its numbers.
-func (f *filler) sameAlarm(c *candidate) bool {
-	return c.note == nil && f.units[c.unit].flags&flagAlarm != 0 && slices.Contains(f.alarms, errorShape(f.units[c.unit].text))
+func (f *filler) sameAlarm(unit int32) bool {
+	return f.units[unit].flags&flagAlarm != 0 && slices.Contains(f.alarms, errorShape(f.units[unit].text))
 }
 
 // errorShape is the beginning of an error line without what changes from one

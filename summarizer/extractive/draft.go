@@ -1,8 +1,6 @@
 package extractive
 
 import (
-	"strconv"
-
 	"github.com/elbowroom/elbowroom/conversation"
 	"github.com/elbowroom/elbowroom/internal/parallel"
 	"github.com/elbowroom/elbowroom/internal/redact"
@@ -26,9 +24,15 @@ type draft struct {
 	notes [sectionCount][]*note
 	// carried holds the lines of the previous summary, the newest first.
 	carried [sectionCount][]*note
-	told    map[string]bool // lines already noted, with their section
-	offsets []int           // bytes of text before each passage
+	told    map[line]bool // lines already noted
+	offsets []int         // bytes of text before each passage
 	average float64
+}
+
+// line is the text of a note and where it stands.
+type line struct {
+	section section
+	text    string
 }
 
 // newDraft reads the middle and prepares the measures every rule uses.
@@ -39,7 +43,7 @@ func newDraft(req *summarizer.Request, secret *redact.Redactor, cues *facts.Look
 		q = newQuery(req.Latest)
 	}
 	lex, units, refs := cut(s, q, req.Memo, spare)
-	d := &draft{req: req, script: s, secret: secret, lex: lex, cues: cues, units: units, refs: refs, query: q, told: make(map[string]bool)}
+	d := &draft{req: req, script: s, secret: secret, lex: lex, cues: cues, units: units, refs: refs, query: q, told: make(map[line]bool)}
 	parallel.Each(len(s.calls), func(i int) {
 		c := &s.calls[i]
 		c.outcome, c.what, c.file = d.outcomeOf(c), keyArguments(c), fileTool(c)
@@ -91,7 +95,7 @@ func (d *draft) add(n note) {
 	if conversation.Blank(n.text) {
 		return
 	}
-	same := strconv.Itoa(int(n.section)) + n.text
+	same := line{n.section, n.text}
 	if d.told[same] {
 		return
 	}

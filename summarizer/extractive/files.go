@@ -197,7 +197,7 @@ func commandPaths(cmd string, add func(string, touch)) {
 				to, w = rest != "", rest
 			}
 			w = strings.Trim(w, `"'();,&|`)
-			if !pathLike(w) || n >= 12 {
+			if n >= 12 || !pathLike(w) {
 				continue
 			}
 			n++
@@ -228,6 +228,9 @@ func readCommand(w string) bool {
 
 // pathLike reports whether a word of a command names a file.
 func pathLike(w string) bool {
+	if strings.IndexByte(w, '.') < 0 && strings.IndexByte(w, '/') < 0 {
+		return false
+	}
 	if len(w) < 4 || len(w) > facts.MaxName || w[0] == '-' || w[0] == '$' || strings.ContainsAny(w, "*{}()<>|$`\\\"'=@,^[]!:;") || strings.Contains(w, "//") || strings.HasPrefix(w, "/dev/") {
 		return false
 	}

@@ -39,6 +39,8 @@ type filler struct {
 	quotes  map[int32]string // chosen units as they stand in a line
 	history []choice         // in the order of taking: the last goes first
 	alarms  []string         // shapes of the error lines already quoted
+	// leftovers are the notes that compete with units.
+	leftovers []*note
 }
 
 // choice is one thing taken: a note or a unit.

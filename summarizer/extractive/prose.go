@@ -89,11 +89,11 @@ func (f *filler) prose(most int) error {
 		if room <= 4 || top < 0.2 {
 			return nil
 		}
-		if f.mostlySaid(&candidate{unit: c.unit}) {
+		if f.mostlySaid(c.unit) {
 			continue
 		}
 		un := &f.units[c.unit]
-		cost, err := f.buy(&candidate{unit: c.unit}, room)
+		cost, err := f.buy(c.unit, room)
 		if err != nil {
 			return err
 		}
