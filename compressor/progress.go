@@ -1,5 +1,7 @@
 package compressor
 
+import "runtime"
+
 // Phase is a step of [Engine.Compress] that a caller may watch.
 type Phase int
 
@@ -23,8 +25,10 @@ type Progress struct {
 	Summarizer string
 }
 
-// progress tells a watching caller which phase begins.
+// progress tells a watching caller which phase begins. Between two phases others may have
+// the processor.
 func (j *job) progress(p Progress) {
+	runtime.Gosched()
 	if j.req.OnProgress != nil {
 		j.req.OnProgress(p)
 	}

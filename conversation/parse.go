@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -96,11 +97,16 @@ func (p *parser) document() error {
 	return nil
 }
 
+// pauseInterval is how many bytes of messages are read before others may have the
+// processor: the runtime takes one from nobody who has had it for less than 10 ms.
+const pauseInterval = 256 << 10
+
 func (p *parser) messages() *Error {
 	p.warnSurrogate(-1)
 	start := p.pos
 	all := p.room.messages
 	n := 0 // messages that were read
+	pause := start + pauseInterval
 	err := p.elements(func(i int) *Error {
 		if i == cap(all) {
 			all = slices.Grow(all, p.expected(i, start))
@@ -111,7 +117,10 @@ func (p *parser) messages() *Error {
 			return err
 		}
 		p.warnSurrogate(i)
-		n++
+		if n++; p.pos >= pause {
+			runtime.Gosched()
+			pause = p.pos + pauseInterval
+		}
 		return nil
 	})
 	if err != nil && err.Path != "" {

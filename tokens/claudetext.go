@@ -2,7 +2,6 @@ package tokens
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -79,8 +78,8 @@ func (w *claudeWorker) count(ctx context.Context, text string, frameBow, headSpa
 	check := ctxInterval
 	for at := s.start; at < len(content); {
 		if at >= check {
-			if err := ctx.Err(); err != nil {
-				return 0, fmt.Errorf("count tokens: %w", err)
+			if err := pause(ctx); err != nil {
+				return 0, err
 			}
 			check = at + ctxInterval
 		}

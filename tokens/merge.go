@@ -3,6 +3,7 @@ package tokens
 import (
 	"context"
 	"fmt"
+	"runtime"
 )
 
 // merger counts the tokens of one piece that is not a token itself. It gives the result of the merge rule of byte pair
@@ -25,8 +26,18 @@ type merger struct {
 
 const knownBits = 10
 
-// ctxInterval is how many bytes are counted between two looks at the context.
+// ctxInterval is how many bytes are counted between two pauses.
 const ctxInterval = 64 << 10
+
+// pause lets others have the processor and reports the context's error. The runtime takes a processor from nobody who has
+// had it for less than 10 ms, which a small call should not have to wait for.
+func pause(ctx context.Context) error {
+	runtime.Gosched()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("count tokens: %w", err)
+	}
+	return nil
+}
 
 // keepScratch is the largest scratch space, in entries, that a merger keeps for its next piece.
 const keepScratch = 64 << 10
@@ -37,8 +48,8 @@ func (m *merger) count(ctx context.Context, piece string, first uint32) (int, er
 	candidate, at, check := first, 0, ctxInterval
 	for at < len(piece) {
 		if at >= check {
-			if err := ctx.Err(); err != nil {
-				return 0, fmt.Errorf("count tokens: %w", err)
+			if err := pause(ctx); err != nil {
+				return 0, err
 			}
 			check = at + ctxInterval
 		}

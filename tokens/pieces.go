@@ -83,9 +83,9 @@ func (t *tiler) cost(ctx context.Context, stream []byte) (int, error) {
 	alike := 0 // the bytes up to here are equal
 	for at, first := range stream {
 		if at%ctxInterval == ctxInterval-1 {
-			if err := ctx.Err(); err != nil {
+			if err := pause(ctx); err != nil {
 				clear(t.best[:])
-				return 0, fmt.Errorf("count tokens: %w", err)
+				return 0, err
 			}
 		}
 		// Every place is reached: the byte before it costs one token where nothing else does.

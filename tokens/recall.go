@@ -127,8 +127,8 @@ func (c *Counter) keys(ctx context.Context, messages []conversation.Message, mod
 					continue
 				}
 				if unchecked.Add(-int64(all[i].bytes)) <= 0 {
-					if err := ctx.Err(); err != nil {
-						return fmt.Errorf("count tokens: %w", err)
+					if err := pause(ctx); err != nil {
+						return err
 					}
 					unchecked.Store(recallInterval)
 				}

@@ -2,7 +2,6 @@ package tokens
 
 import (
 	"context"
-	"fmt"
 	"math/bits"
 )
 
@@ -41,8 +40,8 @@ func (t *running) classes() Classes {
 func (w *worker) count(ctx context.Context, text string) (Classes, error) {
 	var t running
 	for at := 0; at < len(text); {
-		if err := ctx.Err(); err != nil {
-			return Classes{}, fmt.Errorf("count tokens: %w", err)
+		if err := pause(ctx); err != nil {
+			return Classes{}, err
 		}
 		until := min(at+ctxInterval, len(text))
 		for at < until {

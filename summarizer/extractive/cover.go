@@ -2,6 +2,7 @@ package extractive
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -84,6 +85,10 @@ func (c *candidates) pop() candidate {
 	return top
 }
 
+// candidatesBetween is how many candidates are looked at before others may have the
+// processor.
+const candidatesBetween = 256
+
 // facts spends tokens on the units that add most: greedy coverage of weighted
 // terms with a lazy heap. A term counts once, so what was said already adds
 // nothing, and gains only fall, which makes the laziness exact.
@@ -108,7 +113,10 @@ func (f *filler) facts(most int, relevantOnly bool) error {
 	}
 	h.heap()
 	spent, misses := 0, 0
-	for len(h) > 0 && misses < 40 {
+	for n := 1; len(h) > 0 && misses < 40; n++ {
+		if n%candidatesBetween == 0 {
+			runtime.Gosched()
+		}
 		top := &h[0]
 		key := f.density(top.unit)
 		if key <= 0 {

@@ -62,9 +62,9 @@ func kinds() []*kind {
 		{name: "StreamCompress", method: service + "StreamCompress", weight: 6, deadline: shortDeadline, make: streamCall},
 		{name: "ApplyCacheControl", method: service + "ApplyCacheControl", weight: 12, deadline: shortDeadline, make: markCall, still: true},
 		{name: "CountTokens", method: service + "CountTokens", weight: 6, deadline: shortDeadline, make: countCall},
-		{name: "CountTokens, text", method: service + "CountTokens", weight: 8, deadline: shortDeadline, make: textCall, still: true},
+		{name: countText, method: service + "CountTokens", weight: 8, deadline: shortDeadline, make: textCall, still: true},
 		{name: "SimulateCache", method: service + "SimulateCache", weight: 2, deadline: shortDeadline, most: 160 << 10, make: simulateCall, still: true},
-		{name: "ListModels", method: service + "ListModels", weight: 2, deadline: shortDeadline, make: modelsCall, still: true},
+		{name: listModels, method: service + "ListModels", weight: 2, deadline: shortDeadline, make: modelsCall, still: true},
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 
@@ -25,6 +24,8 @@ type driver struct {
 	server *serverprocess.Process
 	source *source
 	conns  []*grpc.ClientConn
+	// bystander measures small calls.
+	bystander *bystander
 	// every says how many answers one that is judged stands for.
 	every int64
 	seed  uint64
@@ -61,13 +62,14 @@ func (d *driver) during(ctx context.Context, name string, work func(ctx context.
 	}
 	client, machine := ownTime(), machineTime()
 	d.phase.Store(p)
-	probing, stop := context.WithCancel(ctx)
-	var probe sync.WaitGroup
-	probe.Go(func() { d.probe(probing) })
+	if _, err := d.bystander.seen(); err != nil {
+		return nil, err
+	}
 	work(ctx)
-	stop()
-	probe.Wait()
 	p.took = time.Since(p.began)
+	if p.alone, err = d.bystander.seen(); err != nil {
+		return nil, err
+	}
 	used, err := d.server.ProcessorTime()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", name, err, d.server.Log())
@@ -209,40 +211,3 @@ func (d *driver) attempts(ctx context.Context, conn *grpc.ClientConn, c *call, n
 	}
 	return nil, false
 }
-
-// probe asks for the server's health all the time, as an orchestrator does.
-func (d *driver) probe(ctx context.Context) {
-	conn, err := grpc.NewClient(d.server.GRPC, insecureTransport())
-	if err != nil {
-		d.phase.Load().fail("health: " + err.Error())
-		return
-	}
-	defer func() { _ = conn.Close() }()
-	client := healthv1.NewHealthClient(conn)
-	tick := time.NewTicker(probeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-		limited, cancel := context.WithTimeout(ctx, shortDeadline)
-		began := time.Now()
-		resp, err := client.Check(limited, &healthv1.HealthCheckRequest{})
-		cancel()
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			d.phase.Load().fail("health: " + err.Error())
-		case resp.GetStatus() != healthv1.HealthCheckResponse_SERVING:
-			d.phase.Load().fail("health: " + resp.GetStatus().String())
-		default:
-			d.phase.Load().alive(time.Since(began))
-		}
-	}
-}
-
-// probeEvery is the time between two health checks.
-const probeEvery = 100 * time.Millisecond

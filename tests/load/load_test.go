@@ -18,6 +18,11 @@ import (
 	"github.com/elbowroom/elbowroom/internal/serverprocess"
 )
 
+func TestMain(m *testing.M) {
+	standIfAsked()
+	os.Exit(m.Run())
+}
+
 // data is where the recorded conversations are, seen from this folder.
 var data = filepath.Join("..", "..", "..", "shared", "data")
 
@@ -46,6 +51,15 @@ func TestAShortRunKeepsEveryPromise(t *testing.T) {
 	judged := 0
 	for _, p := range out.phases {
 		judged += p.judged
+	}
+	for _, name := range []string{"health", countText, listModels} {
+		answers := 0
+		for _, p := range out.phases {
+			answers += len(p.alone.Took[name])
+		}
+		if answers == 0 {
+			t.Errorf("the bystander got no answer to %s", name)
+		}
 	}
 	if out.answered == 0 || judged == 0 || out.modelCalls == 0 {
 		t.Errorf("%d calls were answered, %d answers judged, %d summaries written by the model", out.answered, judged, out.modelCalls)

@@ -11,6 +11,7 @@ import (
 )
 
 func main() {
+	standIfAsked()
 	s := settings{timed: true}
 	most := 0
 	flag.Float64Var(&s.seconds, "seconds", 60, "length of the closed-loop phase, from 1 on; the whole run takes some three times that; below 10 latencies are not held against the server")

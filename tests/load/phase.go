@@ -23,7 +23,7 @@ type phase struct {
 
 	mu     sync.Mutex
 	kinds  map[*kind]*measured
-	health []time.Duration
+	alone  sightings
 	broken []string // errors that no caller has to expect
 	judged int
 	wrong  []string // answers that broke a promise
@@ -87,12 +87,6 @@ func (p *phase) fail(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.broken = append(p.broken, what)
-}
-
-func (p *phase) alive(took time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.health = append(p.health, took)
 }
 
 func (p *phase) keep(s sample) {

@@ -127,11 +127,16 @@ func run(ctx context.Context, s settings, progress io.Writer) (*outcome, error) 
 		return nil, err
 	}
 	defer d.disconnect()
+	if d.bystander, err = startBystander(ctx, server.GRPC); err != nil {
+		return nil, err
+	}
+	defer d.bystander.stop()
 	if err := out.drive(ctx, d, say); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, tailOf(filepath.Join(dir, "server.log")))
 	}
 	out.modelCalls = model.calls.Load()
 	d.disconnect()
+	d.bystander.stop()
 	if err := out.settle(ctx, server); err != nil {
 		return nil, err
 	}

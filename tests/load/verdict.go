@@ -34,6 +34,7 @@ func (o *outcome) broken() []string {
 	for _, p := range o.phases {
 		out = append(out, counted(p.name+": ", p.broken)...)
 		out = append(out, counted(p.name+": ", p.wrong)...)
+		out = append(out, counted(p.name+": alone, ", p.alone.Failed)...)
 	}
 	if lost := o.begun - o.answered; lost != 0 {
 		out = append(out, fmt.Sprintf("%d of %d calls were never answered", lost, o.begun))
@@ -80,7 +81,8 @@ type comparison struct {
 }
 
 // compared sets the accepted calls of both open-loop phases side by side, kind by kind:
-// calls of the same kind have the same sizes in both.
+// calls of the same kind have the same sizes in both. Of small calls those of the
+// bystander count.
 func (o *outcome) compared() []comparison {
 	var out []comparison
 	for _, k := range kindsOf(o.ordinary) {
@@ -89,6 +91,9 @@ func (o *outcome) compared() []comparison {
 			continue
 		}
 		was, is := sorted(a.accepted), sorted(b.accepted)
+		if alone := o.ordinary.alone.Took[k.name]; alone != nil {
+			was, is = sorted(alone), sorted(o.overloaded.alone.Took[k.name])
+		}
 		for _, q := range []struct {
 			what  string
 			share float64
@@ -134,8 +139,11 @@ func (o *outcome) print(w io.Writer) {
 			}
 			fmt.Fprintln(w)
 		}
-		took := sorted(p.health)
-		fmt.Fprintf(w, "  %-18s %8d %8s %8s %8s %8s\n", "(health)", len(took), millis(quantile(took, 0.5)), millis(quantile(took, 0.9)), millis(quantile(took, 0.99)), millis(quantile(took, 1)))
+		for _, name := range slices.Sorted(maps.Keys(p.alone.Took)) {
+			took := sorted(p.alone.Took[name])
+			fmt.Fprintf(w, "  alone: %-18s %d answered, p50 %s, p90 %s, p99 %s, at most %s ms\n", name, len(took),
+				millis(quantile(took, 0.5)), millis(quantile(took, 0.9)), millis(quantile(took, 0.99)), millis(quantile(took, 1)))
+		}
 	}
 	fmt.Fprintf(w, "\nUnder overload against ordinary times, accepted calls\n")
 	if !o.comparable() {
