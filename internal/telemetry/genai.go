@@ -52,10 +52,12 @@ func LogSummarizerCalls(log *slog.Logger) func(ctx context.Context, o ladder.Obs
 				slog.Int(GenAIOutputTokens, o.CompletionTokens))
 		}
 		level := slog.LevelDebug
+		switch o.Code {
+		case "", ladder.CodeCancelled, ladder.CodeBudgetTooSmall, ladder.CodeNothingToSay: // say something about the request alone
+		default:
+			level = slog.LevelWarn
+		}
 		if o.Code != "" {
-			if o.Code != ladder.CodeCancelled {
-				level = slog.LevelWarn
-			}
 			attrs = append(attrs, slog.String(ErrorType, o.Code), slog.String(SummarizerReason, o.Reason))
 		}
 		log.LogAttrs(ctx, level, "summarizer", attrs...)

@@ -34,9 +34,19 @@ func TestSummarizerCallsAreLoggedByTheConventionsNames(t *testing.T) {
 		},
 		{
 			name: "a failure of the embedded one",
-			seen: ladder.Observation{Rung: "extractive", Code: "budget_too_small", Reason: "why"},
+			seen: ladder.Observation{Rung: "extractive", Code: ladder.CodeFailed, Reason: "why"},
 			want: map[string]any{
 				"level": "WARN", "msg": "summarizer",
+				"elbowroom.summarizer.rung": "extractive", "elbowroom.summarizer.attempts": 0.0,
+				"elbowroom.summarizer.reused": false, "elbowroom.summarizer.time_ms": 0.0,
+				"error.type": "failed", "elbowroom.summarizer.reason": "why",
+			},
+		},
+		{
+			name: "a request with no room for a summary",
+			seen: ladder.Observation{Rung: "extractive", Code: ladder.CodeBudgetTooSmall, Reason: "why"},
+			want: map[string]any{
+				"level": "DEBUG", "msg": "summarizer",
 				"elbowroom.summarizer.rung": "extractive", "elbowroom.summarizer.attempts": 0.0,
 				"elbowroom.summarizer.reused": false, "elbowroom.summarizer.time_ms": 0.0,
 				"error.type": "budget_too_small", "elbowroom.summarizer.reason": "why",

@@ -35,6 +35,9 @@ const (
 	CodeClosing     = "closing"      // the server is shutting down
 	CodeCancelled   = "cancelled"    // the caller went away
 	CodeFailed      = "failed"       // anything else
+
+	CodeBudgetTooSmall = "budget_too_small" // the embedded one has no room
+	CodeNothingToSay   = "nothing_to_say"   // the embedded one found nothing worth quoting
 )
 
 // Options are what a [Ladder] works with.

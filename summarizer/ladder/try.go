@@ -179,9 +179,9 @@ func codeOf(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return string(summarizer.FailureTimeout)
 	case errors.Is(err, summarizer.ErrBudgetTooSmall):
-		return "budget_too_small"
+		return CodeBudgetTooSmall
 	case errors.Is(err, summarizer.ErrNothingToSay):
-		return "nothing_to_say"
+		return CodeNothingToSay
 	default:
 		return CodeFailed
 	}
