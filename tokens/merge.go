@@ -33,6 +33,11 @@ const ctxInterval = 64 << 10
 // had it for less than 10 ms, which a small call should not have to wait for.
 func pause(ctx context.Context) error {
 	runtime.Gosched()
+	return ended(ctx)
+}
+
+// ended reports the context's error.
+func ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("count tokens: %w", err)
 	}

@@ -12,6 +12,8 @@ type worker struct {
 	split *splitter
 	wordCache
 	long longCache
+	// unpaused is how many bytes were counted since others had the processor.
+	unpaused int
 }
 
 // newWorker returns a worker that has seen no text. It knows the common tokens of the vocabulary.
@@ -40,10 +42,10 @@ func (t *running) classes() Classes {
 func (w *worker) count(ctx context.Context, text string) (Classes, error) {
 	var t running
 	for at := 0; at < len(text); {
-		if err := pause(ctx); err != nil {
+		until := min(at+ctxInterval, len(text))
+		if err := w.pauseAfter(ctx, until-at); err != nil {
 			return Classes{}, err
 		}
-		until := min(at+ctxInterval, len(text))
 		for at < until {
 			at = w.fast(text, at, min(until, len(text)-readAhead), &t)
 			if at >= until {
@@ -62,6 +64,16 @@ func (w *worker) count(ctx context.Context, text string) (Classes, error) {
 		}
 	}
 	return t.classes(), nil
+}
+
+// pauseAfter pauses when so many more bytes make ctxInterval of them. A summary counts line after line: who gives the
+// processor away for each of them waits for all the others each time.
+func (w *worker) pauseAfter(ctx context.Context, bytes int) error {
+	if w.unpaused += bytes; w.unpaused < ctxInterval {
+		return ended(ctx)
+	}
+	w.unpaused = 0
+	return pause(ctx)
 }
 
 // fast counts pieces of ASCII text from text[at] on until a piece starts at or after until, or one comes that is long or not

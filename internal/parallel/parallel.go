@@ -25,6 +25,7 @@ func Each(n int, work func(i int)) {
 	if others < 1 {
 		for i := range n {
 			work(i)
+			pause(i)
 		}
 		return
 	}
@@ -34,9 +35,7 @@ func Each(n int, work func(i int)) {
 		report := caught(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				work(i)
-				if i%piecesBetween == piecesBetween-1 {
-					runtime.Gosched()
-				}
+				pause(i)
 			}
 		})
 		if report != nil {
@@ -51,6 +50,13 @@ func Each(n int, work func(i int)) {
 	run()
 	group.Wait()
 	again(failure.Load())
+}
+
+// pause lets others have the processor after some pieces.
+func pause(i int) {
+	if i%piecesBetween == piecesBetween-1 {
+		runtime.Gosched()
+	}
 }
 
 // Both calls here on the goroutine of the caller and elsewhere on another, and returns

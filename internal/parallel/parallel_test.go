@@ -22,6 +22,16 @@ func TestEachPieceIsDoneOnce(t *testing.T) {
 	}
 }
 
+func TestOthersGetTheOnlyProcessorBetweenPieces(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var before atomic.Bool
+	go before.Store(true)
+	parallel.Each(1000, func(int) {})
+	if !before.Load() {
+		t.Error("a goroutine that was ready had to wait for all pieces")
+	}
+}
+
 func TestAPanicReachesTheCaller(t *testing.T) {
 	for _, n := range []int{1, 100} {
 		func() {

@@ -14,8 +14,9 @@ type Lookout struct {
 	all   heads
 }
 
-// heads are the two letters that words begin with: by the first the set of the second.
-// It spares most words of a sentence the search. Case and what is no letter may collide.
+// heads are the two letters that words begin with: by the first, an ASCII letter, the set
+// of the second. It spares most words of a sentence the search. Case and what is no letter
+// may collide.
 type heads [32]uint32
 
 func (h *heads) add(word string) { h[word[0]&31] |= 1 << headOf(word) }
@@ -53,8 +54,10 @@ func NewLookout() *Lookout {
 			}
 			first := wordEnd(w, 0)
 			l.words[w[:first]] = append(l.words[w[:first]], phrase{w[first:], group.cue})
-			l.heads[group.cue].add(w)
-			l.all.add(w)
+			if kinds[w[0]] == kindLetter {
+				l.heads[group.cue].add(w[:first])
+				l.all.add(w[:first])
+			}
 		}
 	}
 	return l

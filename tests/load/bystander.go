@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,8 +37,14 @@ type bystander struct {
 type sightings struct {
 	// Took are the times of the calls that were answered, by what was called.
 	Took map[string][]time.Duration
+	// Refused are how many were told to come again later, by what was called.
+	Refused map[string]int
 	// Failed says what went wrong with others.
 	Failed []string
+}
+
+func nothingSeen() sightings {
+	return sightings{Took: map[string][]time.Duration{}, Refused: map[string]int{}}
 }
 
 // startBystander starts a process that calls the server at an address until it is stopped.
@@ -59,14 +66,16 @@ func startBystander(ctx context.Context, addr string) (*bystander, error) {
 	return b, b.command.Start()
 }
 
-// seen asks for what was seen since the last time.
-func (b *bystander) seen() (sightings, error) {
+// seen asks for what was seen since the last time. The context is that of the start: its
+// end ends the process.
+func (b *bystander) seen(ctx context.Context) (sightings, error) {
 	var s sightings
-	if _, err := io.WriteString(b.ask, "seen\n"); err != nil {
-		return s, fmt.Errorf("the bystander: %w", err)
+	_, err := io.WriteString(b.ask, "seen\n")
+	if err == nil {
+		err = b.answers.Decode(&s)
 	}
-	if err := b.answers.Decode(&s); err != nil {
-		return s, fmt.Errorf("the bystander: %w", err)
+	if err != nil {
+		return s, fmt.Errorf("the bystander: %w", cmp.Or(ctx.Err(), err))
 	}
 	return s, nil
 }
@@ -105,7 +114,7 @@ func stand(ctx context.Context, addr string, asked io.Reader, answers io.Writer)
 	small, out := smallCalls(conn), json.NewEncoder(answers)
 	tick := time.NewTicker(standEvery)
 	defer tick.Stop()
-	saw := sightings{Took: map[string][]time.Duration{}}
+	saw := nothingSeen()
 	for n := 0; ; n++ {
 		select {
 		case _, more := <-questions:
@@ -115,7 +124,7 @@ func stand(ctx context.Context, addr string, asked io.Reader, answers io.Writer)
 			if err := out.Encode(saw); err != nil {
 				return err
 			}
-			saw = sightings{Took: map[string][]time.Duration{}}
+			saw = nothingSeen()
 		case <-tick.C:
 			call := &small[n%len(small)]
 			limited, cancel := context.WithTimeout(ctx, shortDeadline)
@@ -123,11 +132,14 @@ func stand(ctx context.Context, addr string, asked io.Reader, answers io.Writer)
 			err := call.make(limited, n)
 			took := time.Since(began)
 			cancel()
-			if err != nil {
+			switch _, refused := refusal(err); {
+			case refused:
+				saw.Refused[call.name]++
+			case err != nil:
 				saw.Failed = append(saw.Failed, call.name+": "+err.Error())
-				continue
+			default:
+				saw.Took[call.name] = append(saw.Took[call.name], took)
 			}
-			saw.Took[call.name] = append(saw.Took[call.name], took)
 		}
 	}
 }

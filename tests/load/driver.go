@@ -55,6 +55,10 @@ func (d *driver) disconnect() {
 
 // during runs work as a phase and judges its answers when the clock has stopped.
 func (d *driver) during(ctx context.Context, name string, work func(ctx context.Context)) (*phase, error) {
+	// The bystander answers when its call is over: that is no part of the phase.
+	if _, err := d.bystander.seen(ctx); err != nil {
+		return nil, err
+	}
 	p := newPhase(name)
 	server, err := d.server.ProcessorTime()
 	if err != nil {
@@ -62,20 +66,17 @@ func (d *driver) during(ctx context.Context, name string, work func(ctx context.
 	}
 	client, machine := ownTime(), machineTime()
 	d.phase.Store(p)
-	if _, err := d.bystander.seen(); err != nil {
-		return nil, err
-	}
 	work(ctx)
 	p.took = time.Since(p.began)
-	if p.alone, err = d.bystander.seen(); err != nil {
-		return nil, err
-	}
 	used, err := d.server.ProcessorTime()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", name, err, d.server.Log())
 	}
 	p.server, p.client = used-server, ownTime()-client
 	p.others = machineTime() - machine - p.server - p.client
+	if p.alone, err = d.bystander.seen(ctx); err != nil {
+		return nil, err
+	}
 	memory, err := d.server.Memory()
 	if err != nil {
 		return nil, err

@@ -141,8 +141,8 @@ func (o *outcome) print(w io.Writer) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(p.alone.Took)) {
 			took := sorted(p.alone.Took[name])
-			fmt.Fprintf(w, "  alone: %-18s %d answered, p50 %s, p90 %s, p99 %s, at most %s ms\n", name, len(took),
-				millis(quantile(took, 0.5)), millis(quantile(took, 0.9)), millis(quantile(took, 0.99)), millis(quantile(took, 1)))
+			fmt.Fprintf(w, "  alone: %-18s %d answered, p50 %s, p90 %s, p99 %s, at most %s ms; %d refused\n", name, len(took),
+				millis(quantile(took, 0.5)), millis(quantile(took, 0.9)), millis(quantile(took, 0.99)), millis(quantile(took, 1)), p.alone.Refused[name])
 		}
 	}
 	fmt.Fprintf(w, "\nUnder overload against ordinary times, accepted calls\n")
