@@ -85,7 +85,7 @@ func (f *filler) price(n *note, room int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	cost, err := f.count(f.ctx, "\n"+line)
+	cost, err := f.count(f.ctx, line+"\n")
 	return head + cost, err
 }
 

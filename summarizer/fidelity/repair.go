@@ -102,7 +102,7 @@ func (x *index) choose(ctx context.Context, found []*fact, room int) ([]added, e
 			misses++
 			continue
 		}
-		cost, err := x.req.Count(ctx, "\n"+line)
+		cost, err := x.req.Count(ctx, line+"\n")
 		if err != nil {
 			return nil, err
 		}
